@@ -25,9 +25,9 @@ NAMES: dict[str, str] = {
     "SHD113": "no-checkpoint",
     # 2xx: shapes, kinds and splits
     "SHD201": "indivisible-axis",
-    "SHD202": "ragged-granule",
     "SHD203": "axis-arithmetic",
     "SHD204": "not-within",
+    "SHD205": "mesh-dim-twice",
     "SHD210": "kind-disagrees",
     "SHD211": "kind-too-general",
     "SHD212": "cut-inside-unit",

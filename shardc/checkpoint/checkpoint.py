@@ -1,0 +1,90 @@
+"""A checkpoint as the compiler sees it: a config, and the header of every tensor. No weights are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from shardc.checkpoint.configs import Config, config_of, read_config
+from shardc.checkpoint.file_findings import broken_file, unreadable
+from shardc.checkpoint.headers import Header
+from shardc.checkpoint.index import read_weights
+from shardc.checkpoint.json_text import read_json
+from shardc.checkpoint.tables import table_headers
+from shardc.diagnostics import Diagnostic
+
+_TABLE_SUFFIXES = (".json.gz", ".json")
+_EXPECTED = "a directory of config.json and *.safetensors, or a tensor table (.json, .json.gz)"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A directory of safetensors files, or a tensor table; `path` is as the user gave it.
+
+    `files` says where each tensor's bytes are: (file name, begin, end), bytes [begin, end) of the whole file.
+    It is None for a table, which has no bytes.
+    """
+
+    name: str
+    path: str
+    config: Config
+    headers: dict[str, Header]
+    files: Mapping[str, tuple[str, int, int]] | None
+
+
+def read_checkpoint(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
+    """Reads a checkpoint's config and headers; every fault of its files is reported, and none is left out."""
+    try:
+        if path.is_dir():
+            return _read_directory(path)
+        if path.is_file() and path.name.endswith(_TABLE_SUFFIXES):
+            return _read_table(path)
+        return None, [_no_checkpoint(path)]
+    except OSError as error:
+        return None, [unreadable(path, error, help=f"a checkpoint is {_EXPECTED}")]
+
+
+def _read_directory(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
+    config, config_findings = read_config(path / "config.json")
+    weights, weight_findings = read_weights(path)
+    findings = config_findings + weight_findings
+    if weights is not None and not weights.headers:
+        findings.append(_no_weights(path))
+    if config is None or weights is None or findings:
+        return None, findings
+    name = path.resolve().name if path.name in ("", "..") else path.name
+    return Checkpoint(name, str(path), config, weights.headers, weights.files), []
+
+
+def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
+    table = read_json(path)
+    if isinstance(table, Diagnostic):
+        return None, [table]
+    headers, findings = table_headers(table)
+    if headers is None:
+        return None, findings
+    name = path.name.removesuffix(".gz").removesuffix(".json")
+    return Checkpoint(name, str(path), config_of(table), headers, None), []
+
+
+def _no_weights(path: Path) -> Diagnostic:
+    others = sorted(entry.name for entry in path.iterdir() if entry.suffix in (".bin", ".pt", ".pth", ".gguf"))
+    return broken_file(
+        path,
+        "has no tensors",
+        expected="one or more *.safetensors files",
+        found=", ".join(others[:3]) if others else "none",
+        help="convert the weights to safetensors" if others else "download the *.safetensors files of the checkpoint",
+    )
+
+
+def _no_checkpoint(path: Path) -> Diagnostic:
+    weights = path.name.endswith(".safetensors") and path.is_file()
+    return broken_file(
+        path,
+        "is not a checkpoint" if path.exists() else "does not exist",
+        expected=_EXPECTED,
+        found="one file of weights" if weights else "another kind of file" if path.exists() else "nothing",
+        help=f"give its directory, {path.parent}" if weights else "",
+    )

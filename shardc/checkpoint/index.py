@@ -1,0 +1,154 @@
+"""Which file of a directory holds each tensor: by `*.safetensors.index.json`, or else by every file's header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shardc.checkpoint.file_findings import bad_index, quoted, shown
+from shardc.checkpoint.headers import Header
+from shardc.checkpoint.json_text import read_json
+from shardc.checkpoint.stored import Stored, read_stored
+from shardc.diagnostics import Diagnostic
+
+_SUFFIX = ".safetensors"
+_INDEX_SUFFIX = ".safetensors.index.json"
+_USUAL_INDEX = "model.safetensors.index.json"
+
+
+@dataclass(slots=True)
+class Weights:
+    """Filled file by file: each tensor's header, and its (file name, begin, end), bytes [begin, end) of that file."""
+
+    headers: dict[str, Header] = field(default_factory=dict)
+    files: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+
+    def add(self, file: str, name: str, stored: Stored) -> None:
+        self.headers[name] = stored.header
+        self.files[name] = (file, stored.begin, stored.end)
+
+
+def read_weights(directory: Path) -> tuple[Weights | None, list[Diagnostic]]:
+    """Reads the headers of a directory's safetensors files: SHD406 for a broken file, SHD407 where they disagree.
+
+    Raises OSError if the directory can't be listed.
+    """
+    present = sorted(entry.name for entry in directory.iterdir() if entry.is_file())
+    indexes = [name for name in present if name.endswith(_INDEX_SUFFIX)]
+    if _USUAL_INDEX in indexes:
+        indexes = [_USUAL_INDEX]
+    if len(indexes) > 1:
+        finding = bad_index(
+            directory,
+            "has several indexes",
+            expected=f"one index, or one named {_USUAL_INDEX}",
+            found=", ".join(indexes),
+            help="move the indexes that are not meant, with their weights, elsewhere",
+        )
+        return None, [finding]
+    weights = Weights()
+    if indexes:
+        findings = list(_read_indexed(directory / indexes[0], set(present), weights))
+    else:
+        findings = list(_read_all(directory, [name for name in present if name.endswith(_SUFFIX)], weights))
+    return (None if findings else weights), findings
+
+
+def _read_all(directory: Path, files: Sequence[str], weights: Weights) -> Iterator[Diagnostic]:
+    for file in files:
+        stored, findings = read_stored(directory / file)
+        yield from findings
+        repeated: dict[str, list[str]] = {}
+        for name, tensor in (stored or {}).items():
+            if name in weights.files:
+                repeated.setdefault(weights.files[name][0], []).append(name)
+            else:
+                weights.add(file, name, tensor)
+        for other, (first, *more) in repeated.items():
+            yield bad_index(
+                directory / file,
+                f"holds {quoted(first)}, which {other} holds too",
+                expected="each tensor in one file, or an index that decides",
+                found=f"in {other} and {file}",
+                help="remove the file that does not belong to the checkpoint, or add its index",
+                same_cause=tuple(more),
+            )
+
+
+def _read_indexed(index: Path, present: set[str], weights: Weights) -> Iterator[Diagnostic]:
+    document = read_json(index)
+    if isinstance(document, Diagnostic):
+        yield document
+        return
+    weight_map = document.data.get("weight_map")
+    if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
+        yield bad_index(
+            index,
+            "does not say which file holds each tensor",
+            expected="`weight_map`, an object of tensor names to file names",
+            found=shown(weight_map) if "weight_map" in document.data else "no `weight_map`",
+            help="download the index again, or remove it: every *.safetensors is then read",
+        )
+        return
+    for file, names in _by_file(weight_map).items():
+        if {"/", "\\", "\0"} & set(file) or file in ("", ".", ".."):
+            yield _bad_name(index, file, names)
+        elif file not in present:
+            yield _missing(index, file, names)
+        else:
+            yield from _read_named(index, file, names, weights)
+
+
+def _by_file(weight_map: Mapping[str, str]) -> dict[str, list[str]]:
+    """The tensors of each file, in the index's order; the files sorted."""
+    files: dict[str, list[str]] = {file: [] for file in sorted(set(weight_map.values()))}
+    for name, file in weight_map.items():
+        files[file].append(name)
+    return files
+
+
+def _read_named(index: Path, file: str, names: Iterable[str], weights: Weights) -> Iterator[Diagnostic]:
+    stored, findings = read_stored(index.parent / file)
+    yield from findings
+    if stored is None:
+        return
+    absent = []
+    for name in names:
+        if name in stored:
+            weights.add(file, name, stored[name])
+        else:
+            absent.append(name)
+    if absent:
+        yield bad_index(
+            index,
+            f"says that {file} holds {quoted(absent[0])}",
+            expected=f"{quoted(absent[0])} in {file}",
+            found=f"a file without it (tensors: {len(stored)})",
+            help="index and weights are of different revisions: download both again",
+            same_cause=tuple(absent[1:]),
+        )
+
+
+def _bad_name(index: Path, file: str, names: Sequence[str]) -> Diagnostic:
+    return bad_index(
+        index,
+        f"names a file outside its directory for {_listed(names)}",
+        expected="the name of a file beside the index",
+        found=shown(file),
+        help="do not load this checkpoint: get it again from where it was published",
+    )
+
+
+def _missing(index: Path, file: str, names: Sequence[str]) -> Diagnostic:
+    return bad_index(
+        index,
+        f"names {quoted(file)}, which is missing",
+        expected=f"{quoted(file)}, with {_listed(names)}",
+        found="no such file",
+        help=f"download the file to {index.parent}",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"1 tensor, {quoted(names[0])}" if len(names) == 1 else f"{len(names)} tensors, such as {quoted(names[0])}"

@@ -1,0 +1,1 @@
+"""The algebra of layouts: formulas, axes and their splits, regions."""

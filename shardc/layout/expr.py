@@ -1,0 +1,180 @@
+"""The syntax of formulas: sizes, conditions and layouts share one small tree.
+
+`at` holds the columns [start, stop) of a node in its formula's text; it never takes part in equality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeAlias
+
+Cols: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    at: Cols = field(default=(0, 0), compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Num(_Node):
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text(_Node):
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(_Node):
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Name(_Node):
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items(_Node):
+    """A literal list, for `in`."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(_Node):
+    """`op` is one of + - * // % / and `ceil` (the exact quotient rounded up)."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Least(_Node):
+    """`min` or `max` of two or more numbers."""
+
+    fn: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Local(_Node):
+    """`local(layout)`: its size on the rank at hand."""
+
+    layout: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Cat(_Node):
+    """`a | b | c`: segments, one after the other."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Per(_Node):
+    """`child per parent`: the child's elements that belong to the parent's current element."""
+
+    child: str
+    parent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item(_Node):
+    """`base[index]`."""
+
+    base: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Member(_Node):
+    """`base.name`: one entry of a nested config value."""
+
+    base: Expr
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(_Node):
+    """`op` is one of == != < <= > >= in, not in."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Logic(_Node):
+    """`and` or `or` of two or more conditions."""
+
+    op: str
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(_Node):
+    part: Expr
+
+
+Expr: TypeAlias = (
+    Num | Text | Flag | Name | Items | Binary | Least | Local | Cat | Per | Item | Member | Compare | Logic | Not
+)
+
+
+def children(expr: Expr) -> Iterator[Expr]:
+    """The nodes directly below `expr`, left to right."""
+    for spec in fields(expr):
+        value = getattr(expr, spec.name)
+        if isinstance(value, _Node):
+            yield value  # type: ignore[misc]
+        elif isinstance(value, tuple) and spec.name != "at":
+            yield from value
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """`expr` and every node below it."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def names(expr: Expr) -> set[str]:
+    """Every name that `expr` mentions."""
+    found = {node.id for node in walk(expr) if isinstance(node, Name)}
+    for node in walk(expr):
+        if isinstance(node, Per):
+            found |= {node.child, node.parent}
+    return found
+
+
+def substitute(expr: Expr, by: Mapping[str, Expr]) -> Expr:
+    """`expr` with the names in `by` replaced; a replacement takes the position of the name it stands for."""
+
+    def replaced(node: Expr) -> Expr | None:
+        return replace(by[node.id], at=node.at) if isinstance(node, Name) and node.id in by else None
+
+    return _rebuild(expr, replaced)
+
+
+def replace_nodes(expr: Expr, by: Mapping[Expr, Expr]) -> Expr:
+    """`expr` with whole subtrees replaced."""
+    return _rebuild(expr, by.get)
+
+
+def _rebuild(expr: Expr, replaced: Callable[[Expr], Expr | None]) -> Expr:
+    new = replaced(expr)
+    if new is not None:
+        return new
+    changed: dict[str, object] = {}
+    for spec in fields(expr):
+        value = getattr(expr, spec.name)
+        if isinstance(value, _Node):
+            changed[spec.name] = _rebuild(value, replaced)  # type: ignore[arg-type]
+        elif isinstance(value, tuple) and spec.name != "at":
+            changed[spec.name] = tuple(_rebuild(item, replaced) for item in value)
+    return replace(expr, **changed) if changed else expr  # type: ignore[arg-type]

@@ -1,0 +1,55 @@
+"""Regions of a weight in the units of its companions: packed words, groups, blocks.
+
+Scales, zero points and packed values follow their weight's regions. A cut has to fall between units; the last unit of
+a segment may be short where the format rounds up, so a companion's offset for a segment is a running sum of ceilings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shardc.layout.regions import Region, Regions, merge
+
+
+class CutError(Exception):
+    """A region that begins or ends inside a unit (SHD212), or a size that is not whole units (SHD213)."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+def units_of(segments: tuple[int, ...], unit: int, ceil: bool) -> int:
+    """The companion's full size: each segment's units, the last of each rounded up if the format does so."""
+    for size in segments:
+        if size % unit and not ceil:
+            raise CutError("SHD213", f"{size} is not a multiple of {unit}")
+    return sum(-(-size // unit) for size in segments)
+
+
+def in_units(regions: Regions, segments: tuple[int, ...], unit: int) -> Regions:
+    """`regions` of a dim made of `segments`, in units of `unit` elements; CutError where one cuts inside a unit."""
+    if unit == 1:
+        return regions
+    out: list[Region] = []
+    for start, stop, pad in regions:
+        for begin, size, offset in _placed(segments, unit):
+            a, b = max(start - begin, 0), min(stop - begin, size)
+            if a >= b:
+                continue
+            if a % unit or (b % unit and b != size):
+                cut = begin + (a if a % unit else b)
+                raise CutError("SHD212", f"cut at {cut}, inside a unit of {unit}")
+            out.append((offset + a // unit, offset + -(-b // unit), 0))
+        whole = -(-(stop - start) // unit)
+        out.append((0, 0, -(-(stop - start + pad) // unit) - whole))
+    return merge(out)
+
+
+def _placed(segments: tuple[int, ...], unit: int) -> Iterator[tuple[int, int, int]]:
+    """Each segment: where it begins in the weight, its size there, and where its units begin in the companion."""
+    begin = offset = 0
+    for size in segments:
+        yield begin, size, offset
+        begin += size
+        offset += -(-size // unit)

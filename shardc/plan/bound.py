@@ -1,0 +1,202 @@
+"""A spec bound to one config and one set of headers: everything that does not depend on the mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import lcm
+
+from shardc.diagnostics import Diagnostic, Label
+from shardc.layout.errors import FormulaError
+from shardc.layout.evaluate import condition, number
+from shardc.layout.regions import Scope, size
+from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_stride
+from shardc.layout.strides import strides
+from shardc.plan.evidence import Evidence
+from shardc.plan.families import Names, enumerate_names
+from shardc.plan.kinds import axes_in
+from shardc.plan.resolved import Axis, Entry, PartDim, Resolved
+from shardc.plan.stored import Stored, stored
+from shardc.plan.symbols import Symbols, bind_symbols
+
+#: An axis, and the indices that its size depends on: () for the axes of the spec itself.
+AxisKey = tuple[str, tuple[tuple[str, int], ...]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Tensors of one entry with one full shape, stored one way. `shape` is of the weight, unpacked, in elements."""
+
+    entry: Entry
+    env: Mapping[str, int]
+    shape: tuple[int, ...]
+    stored: Stored
+    scope: Scope
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.stored.family.names
+
+    @property
+    def elements(self) -> tuple[int, ...] | None:
+        return self.stored.family.elements
+
+    def role(self, dim: int) -> str | None:
+        """`out`, `in`, or None for a leading dim."""
+        return "out" if dim == self.entry.out_dim else "in" if dim == self.entry.in_dim else None
+
+
+@dataclass(frozen=True)
+class Grain:
+    """Why elements of an axis may not be cut apart: a tensor's format, in units of `unit` rows, `stride` an element."""
+
+    axis: str
+    granule: int
+    unit: int
+    stride: int
+    format: str
+    family: Family
+
+
+@dataclass
+class Bound:
+    """Values of symbols, families with their formats, and granules. `findings` are complete once it is made."""
+
+    resolved: Resolved
+    evidence: Evidence
+    symbols: Symbols
+    families: list[Family] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+    findings: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        return self.symbols.values
+
+    @cached_property
+    def grains(self) -> list[Grain]:
+        """Every format that asks for whole units of a root axis (one without a parent)."""
+        return [grain for family in self.families for grain in _grains(family, self)]
+
+    @cached_property
+    def granules(self) -> Mapping[str, int]:
+        """Granule of each root axis: the least common multiple of what formats ask for."""
+        out: dict[str, int] = {}
+        for grain in self.grains:
+            out[grain.axis] = lcm(out.get(grain.axis, 1), grain.granule)
+        return out
+
+    def axes_of(self, family: Family) -> Mapping[str, Axis]:
+        return {**self.resolved.axes, **family.entry.axes}
+
+    def split(self, axis: Axis, env: Mapping[str, int], ranks: int, parent: Split | None) -> Split:
+        """The axis dealt to `ranks` ranks; SplitError or FormulaError if it can't be."""
+        elements = number(axis.size, {**self.values, **env})
+        if parent is not None:
+            return deal_within(axis.name, elements, parent)
+        how = axis.how
+        granule = lcm(how.granule, self.granules.get(axis.name, 1))
+        dealing = Dealing(granule, how.if_uneven, how.if_fewer, how.replicas, how.pad_to, how.pad_local_to)
+        return deal(axis.name, elements, axis.over, ranks, dealing)
+
+
+def bind(resolved: Resolved, evidence: Evidence) -> Bound:
+    """Values, names and formats. Where a symbol has no value, what needs it is left out and only that is reported."""
+    symbols = bind_symbols(resolved, evidence)
+    bound = Bound(resolved, evidence, symbols)
+    bound.findings += symbols.findings
+    if symbols.findings:
+        return bound
+    for entry in resolved.entries:
+        try:
+            for names in enumerate_names(entry, symbols.values):
+                _add(names, bound)
+        except FormulaError as error:
+            bound.findings.append(formula_finding(error, entry, bound))
+    return bound
+
+
+def formula_finding(error: FormulaError, entry: Entry, bound: Bound) -> Diagnostic:
+    label = Label(bound.resolved.document.value(*entry.path, "shape"))
+    return Diagnostic(error.code, f"{entry.pattern}: {error.message}", label, help=error.help)
+
+
+def _add(names: Names, bound: Bound) -> None:
+    names = _without_absent(names, bound)
+    if not names.names:
+        return
+    scope = _whole_scope(names, bound)
+    shape = tuple(size(dim, scope) for dim in names.entry.dims)
+    for way in stored(names, bound.evidence.headers):
+        bound.families.append(Family(names.entry, names.env, shape, way, scope))
+
+
+def _without_absent(names: Names, bound: Bound) -> Names:
+    """Leaves out optional and tied names that the file lacks; tied ones are remembered as aliases."""
+    headers, entry = bound.evidence.headers, names.entry
+    tied = entry.tie is not None and (entry.tie.when is None or condition(entry.tie.when, bound.values))
+    if not (entry.optional or tied) or (headers is None and not tied):
+        return names
+    here = [
+        any(part.named(name) in headers for format in entry.formats for part in format.parts) or name in headers
+        if headers is not None
+        else not tied
+        for name in names.names
+    ]
+    if entry.tie is not None and tied:
+        bound.absent |= {name: entry.tie.name for name, there in zip(names.names, here, strict=True) if not there}
+    kept = [i for i, there in enumerate(here) if there]
+    elements = tuple(names.elements[i] for i in kept) if names.elements is not None else None
+    return Names(entry, names.env, tuple(names.names[i] for i in kept), elements)
+
+
+def _whole_scope(names: Names, bound: Bound) -> Scope:
+    """All axes undealt: a layout's full size."""
+    splits: dict[str, Split] = {}
+    axes = {**bound.resolved.axes, **names.entry.axes}
+    used = {axis for dim in names.entry.dims for axis in axes_in(dim, axes)}
+    wanted = set(used)
+    for axis in used:
+        while (parent := axes[axis].within) is not None:
+            wanted.add(parent)
+            axis = parent
+    values = {**bound.values, **names.env}
+    for axis_name, axis_ in axes.items():
+        if axis_name in wanted:
+            elements = number(axis_.size, values)
+            parent_split = splits.get(axis_.within) if axis_.within else None
+            if parent_split is not None and parent_split.size and elements % parent_split.size == 0:
+                splits[axis_name] = deal_within(axis_name, elements, parent_split)
+            else:
+                splits[axis_name] = deal(axis_name, elements, axis_.over, 1, Dealing())
+    return Scope(values, splits)
+
+
+def _grains(family: Family, bound: Bound) -> list[Grain]:
+    axes = bound.axes_of(family)
+    out = []
+    for dim, expr in enumerate(family.entry.dims):
+        role = family.role(dim)
+        units = {d for part in family.stored.format.parts for d in part.dims if d.role == role}
+        for axis in dict.fromkeys(axes_in(expr, axes)):
+            for unit in sorted(units, key=_unit):
+                for stride in strides(expr, axis, family.scope):
+                    root, step = _root(axis, stride, axes, family.scope)
+                    granule = granule_of_stride(unit.unit, step)
+                    if granule > 1:
+                        name = family.stored.format.name
+                        out.append(Grain(root, granule, unit.unit, step, name, family))
+    return out
+
+
+def _unit(dim: PartDim) -> tuple[int, bool]:
+    return (dim.unit, dim.ceil)
+
+
+def _root(axis: str, stride: int, axes: Mapping[str, Axis], scope: Scope) -> tuple[str, int]:
+    """The axis without a parent that decides the split, and the rows of one of its elements."""
+    while (parent := axes[axis].within) is not None:
+        stride *= scope.splits[axis].group
+        axis = parent
+    return axis, stride

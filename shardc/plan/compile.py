@@ -1,0 +1,150 @@
+"""A bound spec and a mesh to a plan, or everything that stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from shardc.layout.errors import FormulaError, SplitError
+from shardc.layout.evaluate import condition
+from shardc.layout.regions import Scope, measure
+from shardc.layout.split import Split
+from shardc.layout.units import CutError
+from shardc.plan.bound import AxisKey, Bound, Family
+from shardc.plan.plan import Coords, Plan
+from shardc.plan.resolved import Axis, Contract
+
+
+@dataclass(frozen=True)
+class AxisFault:
+    """An axis that can't be dealt; `axis` is the one that decides (the root where a child is at fault)."""
+
+    axis: Axis
+    env: Mapping[str, int]
+    error: SplitError | FormulaError
+
+
+@dataclass(frozen=True)
+class CutFault:
+    """A stored tensor whose units would be cut, or do not come out whole."""
+
+    family: Family
+    name: str
+    dim: int
+    error: CutError
+
+
+@dataclass(frozen=True)
+class ContractFault:
+    """A contract that does not hold on a rank; `values` are its parameters there."""
+
+    contract: Contract
+    values: Mapping[str, int]
+    rank: Coords
+
+
+@dataclass(frozen=True)
+class ContractHolds:
+    """A contract that holds, with its parameters on the first rank."""
+
+    contract: Contract
+    values: Mapping[str, int]
+
+
+@dataclass
+class Compiled:
+    """The plan, if there is one, and every fault."""
+
+    plan: Plan | None
+    axes: list[AxisFault] = field(default_factory=list)
+    cuts: list[CutFault] = field(default_factory=list)
+    contracts: list[ContractFault] = field(default_factory=list)
+    holds: list[ContractHolds] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return self.plan is not None and not (self.axes or self.cuts or self.contracts)
+
+
+def compile_plan(bound: Bound, mesh: Mapping[str, int]) -> Compiled:
+    """Deal every axis, try every cut, ask every contract on every rank."""
+    out = Compiled(None)
+    splits = _deal(bound, mesh, out)
+    if out.axes:
+        return out
+    out.plan = Plan(bound, mesh, splits)
+    _try_cuts(out.plan, out)
+    _ask_contracts(out.plan, out)
+    return out
+
+
+def _deal(bound: Bound, mesh: Mapping[str, int], out: Compiled) -> dict[AxisKey, Split]:
+    splits: dict[AxisKey, Split] = {}
+    failed: set[AxisKey] = set()
+
+    def deal(axis: Axis, env: Mapping[str, int], env_key: tuple[tuple[str, int], ...]) -> None:
+        key = (axis.name, env_key)
+        parent_key = None
+        if axis.within is not None:
+            parent_key = (
+                (axis.within, env_key)
+                if (axis.within, env_key) in splits | dict.fromkeys(failed)
+                else (axis.within, ())
+            )
+        if parent_key in failed:
+            failed.add(key)
+            return
+        try:
+            splits[key] = bound.split(axis, env, mesh.get(axis.over, 1), splits[parent_key] if parent_key else None)
+        except (SplitError, FormulaError) as error:
+            failed.add(key)
+            out.axes.append(AxisFault(axis, env, error))
+
+    for axis in bound.resolved.axes.values():
+        deal(axis, {}, ())
+    for family in bound.families:
+        env_key = tuple(family.env.items())
+        for axis in family.entry.axes.values():
+            if (axis.name, env_key) not in splits and (axis.name, env_key) not in failed:
+                deal(axis, family.env, env_key)
+    return splits
+
+
+def _try_cuts(plan: Plan, out: Compiled) -> None:
+    """Each stored tensor on each rank of the mesh dims that split it, until one cut fails."""
+    for family in plan.families:
+        for part in family.stored.parts:
+            for i, (dim, unit) in enumerate(plan.part_dims(family, part)):
+                if unit is None:
+                    continue
+                try:
+                    plan.part_shape(family, part)
+                    for rank in _ranks_of(plan, family, dim):
+                        plan.part_at(family, part, rank)
+                except CutError as error:
+                    out.cuts.append(CutFault(family, part.names[0], i, error))
+                    break
+
+
+def _ranks_of(plan: Plan, family: Family, dim: int) -> list[Coords]:
+    over = plan.mesh_dims(family, dim)
+    return [{over[0]: r} for r in range(plan.mesh.get(over[0], 1))] if over else [{}]
+
+
+def _ask_contracts(plan: Plan, out: Compiled) -> None:
+    values = plan.bound.values
+    splits = {name: split for (name, env), split in plan.splits.items() if not env}
+    for contract in plan.bound.resolved.contracts:
+        if contract.when is not None and not condition(contract.when, values):
+            continue
+        first: Mapping[str, int] | None = None
+        for rank in plan.ranks():
+            if any(rank[dim] for dim in rank if dim != "tp"):
+                continue
+            given = {name: measure(expr, Scope(values, splits, rank)) for name, expr in contract.given.items()}
+            if not condition(contract.require, given):
+                out.contracts.append(ContractFault(contract, given, rank))
+                break
+            first = first or given
+        else:
+            out.holds.append(ContractHolds(contract, first or {}))

@@ -1,0 +1,176 @@
+"""The groups of a spec to entries: one for each tensor that is written down, with its loops and conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shardc.diagnostics import Diagnostic, Label
+from shardc.layout.expr import Expr, Name, substitute
+from shardc.plan.axes import read_axes
+from shardc.plan.formats import format_named
+from shardc.plan.formulas import Formulas
+from shardc.plan.kinds import axes_in, derive
+from shardc.plan.resolved import Axis, Entry, Format, Loop, Tie
+from shardc.source import Path_
+from shardc.spec.library import format_names
+from shardc.spec.model import Group, Spec, Tensor
+
+_INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What all tensors of one group share."""
+
+    name: str
+    prefix: str
+    path: Path_
+    loops: tuple[Loop, ...]
+    when: tuple[Expr, ...]
+    axes: Mapping[str, Axis]
+    own_axes: Mapping[str, Axis]
+    lets: Mapping[str, Expr]
+
+
+@dataclass(frozen=True)
+class EntryReader:
+    """Reads groups against the names that a spec declares."""
+
+    spec: Spec
+    formulas: Formulas
+    symbols: set[str]
+    axes: Mapping[str, Axis]
+    lets: Mapping[str, Expr]
+
+    def read(self, name: str, group: Group, source: Group, path: Path_) -> list[Entry]:
+        """`group` gives the place, `source` (at `path`) the tensors; they differ under `like`."""
+        here: Path_ = ("groups", name)
+        indices = set(group.loops)
+        numbers = self.symbols | indices
+        own_axes = read_axes(source.axes, (*path, "axes"), numbers, self.axes, self.formulas)
+        axes = {**self.axes, **own_axes}
+        read = {let: self.formulas.read(text, (*path, "let", let)) for let, text in source.let.items()}
+        for let, expr in read.items():
+            known = {*numbers, *axes, *self.lets, *read}
+            self.formulas.check_names(expr, (*path, "let", let), known, "config symbols, indices, axes and lets")
+        lets = {
+            **self.lets,
+            **self.formulas.expand({k: substitute(v, self.lets) for k, v in read.items()}, (*path, "let")),
+        }
+        when = self._condition(group.when, (*here, "when"), numbers)
+        prefix = f"{group.at}." if group.at else ""
+        place = _Place(name, prefix, path, self._loops(group, here, axes), when, axes, own_axes, lets)
+        if not source.tensors and group.like is None:
+            label = Label(self.formulas.document.key(*here))
+            self.formulas.findings.append(Diagnostic("SHD101", f"group `{name}` has no tensors", label))
+        return [self._entry(key, tensor, place) for key, tensor in source.tensors.items()]
+
+    def _loops(self, group: Group, here: Path_, axes: Mapping[str, Axis]) -> tuple[Loop, ...]:
+        loops = []
+        for index, loop in group.loops.items():
+            path: Path_ = (*here, "for", index)
+            stop = self.formulas.read(loop.stop, path)
+            if isinstance(stop, Name) and stop.id in axes:
+                loops.append(Loop(index, self.formulas.read("0", path), axes[stop.id].size, stop.id))
+                continue
+            start = self.formulas.read(loop.start, path)
+            for expr in (start, stop):
+                self.formulas.check_names(expr, path, self.symbols, "config symbols, or one axis alone,")
+            loops.append(Loop(index, start, stop, None))
+        return tuple(loops)
+
+    def _condition(self, text: str | None, path: Path_, numbers: set[str]) -> tuple[Expr, ...]:
+        if text is None:
+            return ()
+        expr = self.formulas.read(text, path)
+        return (expr,) if self.formulas.check_names(expr, path, numbers, "config symbols and indices") else ()
+
+    def _entry(self, key: str, tensor: Tensor, place: _Place) -> Entry:
+        path: Path_ = (*place.path, "tensors", key)
+        indices = {loop.index for loop in place.loops}
+        numbers = self.symbols | indices
+        written, dims = [], []
+        for i, text in enumerate(tensor.shape):
+            expr = self.formulas.read(text, (*path, "shape", i))
+            known = {*numbers, *place.axes, *place.lets}
+            self.formulas.check_names(expr, (*path, "shape", i), known, "config symbols, indices, axes and lets")
+            expanded = self.formulas.canonical(substitute(expr, place.lets))
+            self.formulas.check_layout(expanded, (*path, "shape", i), place.axes)
+            written.append(expr)
+            dims.append(expanded)
+        loop_axes = tuple(loop.axis for loop in place.loops if loop.axis)
+        self._check_mesh(tuple(dims), loop_axes, place.axes, path)
+        swapped = tensor.dims == ["in", "out"]
+        derived = derive(tuple(dims), loop_axes, place.axes, swapped)
+        rule = tensor.dtype or self.spec.dtype
+        pattern = place.prefix + key
+        self._check_indices(pattern, indices, path)
+        return Entry(
+            group=place.name,
+            pattern=pattern,
+            path=path,
+            dims=tuple(dims),
+            written=tuple(written),
+            loops=place.loops,
+            when=(*place.when, *self._condition(tensor.when, (*path, "when"), numbers)),
+            axes=place.own_axes,
+            kind=" + ".join(word.strip() for word in tensor.shard.split("+")),
+            derived=derived.kind,
+            leads=derived.leads,
+            swapped=swapped,
+            dtypes=tuple(rule.file),
+            load=rule.load,
+            own_dtype=tensor.dtype is not None,
+            formats=self._formats(tensor, path, len(dims) - derived.leads, swapped),
+            optional=tensor.optional,
+            tie=self._tie(tensor, path),
+            collective=tensor.collective,
+        )
+
+    def _tie(self, tensor: Tensor, path: Path_) -> Tie | None:
+        if tensor.tied_to is None:
+            return None
+        when = self._condition(tensor.tied_to.when, (*path, "tied_to", "when"), self.symbols)
+        return Tie(tensor.tied_to.name, when[0] if when else None)
+
+    def _formats(self, tensor: Tensor, path: Path_, rank: int, swapped: bool) -> tuple[Format, ...]:
+        formats = []
+        for i, name in enumerate(tensor.formats):
+            label = Label(self.formulas.document.value(*path, "formats", i))
+            if name not in format_names():
+                help = f"formats: {', '.join(format_names())}"
+                self.formulas.findings.append(Diagnostic("SHD106", f"unknown format `{name}`", label, help=help))
+                continue
+            format = format_named(name)
+            if format.parts and (rank != 2 or swapped):
+                message = f"`{name}` stores a weight [out, in], not {'[in, out]' if swapped else f'{rank} dims'}"
+                self.formulas.findings.append(Diagnostic("SHD106", message, label))
+                continue
+            formats.append(format)
+        return tuple(formats) or (format_named("dense"),)
+
+    def _check_indices(self, pattern: str, indices: set[str], path: Path_) -> None:
+        used = set(_INDEX.findall(pattern))
+        label = Label(self.formulas.document.key(*path))
+        for index in sorted(used - indices):
+            message = f"`{{{index}}}` in `{pattern}` is no index of its group"
+            self.formulas.findings.append(Diagnostic("SHD103", message, label, help=f"add it to `for: {{{index}: …}}`"))
+        for index in sorted(indices - used):
+            message = f"`{pattern}` does not use the index `{index}`: it would be claimed once for each"
+            self.formulas.findings.append(Diagnostic("SHD105", message, label, help=f"put `{{{index}}}` into its name"))
+
+    def _check_mesh(
+        self, dims: tuple[Expr, ...], loop_axes: tuple[str, ...], axes: Mapping[str, Axis], path: Path_
+    ) -> None:
+        """One mesh dim splits one dim of a tensor; splitting two would leave each rank a diagonal block."""
+        used: dict[str, str] = {axes[axis].over: f"the names ({axis})" for axis in loop_axes}
+        for i, dim in enumerate(dims):
+            for over in sorted({axes[axis].over for axis in axes_in(dim, axes)}):
+                if over in used:
+                    message = f"{over} would split both {used[over]} and dim {i} ({axes_in(dim, axes)[0]})"
+                    label = Label(self.formulas.document.value(*path, "shape", i))
+                    help = "let another mesh dim split one of them (`over:`), or keep one whole"
+                    self.formulas.findings.append(Diagnostic("SHD205", message, label, help=help))
+                used.setdefault(over, f"dim {i} ({axes_in(dim, axes)[0]})")

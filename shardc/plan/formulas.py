@@ -1,0 +1,106 @@
+"""Reading the formulas of a spec: each with its place, so that what is wrong is shown where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from shardc.diagnostics import Diagnostic, Label
+from shardc.layout.errors import FormulaError
+from shardc.layout.expr import Binary, Cat, Expr, Local, Name, Num, Per, children, names, substitute, walk
+from shardc.layout.parse import parse
+from shardc.layout.show import show
+from shardc.plan.kinds import axes_in
+from shardc.plan.resolved import Axis
+from shardc.source import Document, Path_
+
+#: What stands for a formula that could not be read, so that the rest can still be checked.
+BROKEN = Num(0)
+
+
+@dataclass
+class Formulas:
+    """Reads formulas and collects findings. Equal trees are one object, so that work on them can be shared."""
+
+    document: Document
+    findings: list[Diagnostic] = field(default_factory=list)
+    _canon: dict[Expr, Expr] = field(default_factory=dict)
+
+    def read(self, text: str, path: Path_) -> Expr:
+        try:
+            return parse(text)
+        except FormulaError as error:
+            self.report(error, path)
+            return BROKEN
+
+    def canonical(self, expr: Expr) -> Expr:
+        return self._canon.setdefault(expr, expr)
+
+    def report(self, error: FormulaError, path: Path_) -> None:
+        label = Label(self.document.inside(path, *error.at) if error.at != (0, 0) else self.document.value(*path))
+        self.findings.append(Diagnostic(error.code, error.message, label, help=error.help))
+
+    def check_names(self, expr: Expr, path: Path_, known: Iterable[str], what: str) -> bool:
+        """Whether all names are known; `what` says what may stand here."""
+        choices = set(known)
+        unknown = sorted(names(expr) - choices)
+        for name in unknown:
+            at = next((node.at for node in walk(expr) if isinstance(node, Name) and node.id == name), (0, 0))
+            near = get_close_matches(name, sorted(choices), n=1)
+            label = Label(self.document.inside(path, *at), f"did you mean `{near[0]}`?" if near else "")
+            self.findings.append(Diagnostic("SHD103", f"unknown name `{name}`", label, help=f"{what} may stand here"))
+        return not unknown
+
+    def expand(self, lets: Mapping[str, Expr], path: Path_) -> dict[str, Expr]:
+        """Lets with the lets in them substituted; a let that leads back to itself is SHD107."""
+        done: dict[str, Expr] = {}
+        pending = dict(lets)
+        while pending:
+            ready = [name for name, expr in pending.items() if not names(expr) & pending.keys()]
+            if not ready:
+                ring = ", ".join(sorted(pending))
+                label = Label(self.document.key(*path, min(pending)))
+                self.findings.append(Diagnostic("SHD107", f"`let` goes in a circle: {ring}", label))
+                return {**done, **dict.fromkeys(pending, BROKEN)}
+            for name in ready:
+                done[name] = substitute(pending.pop(name), done)
+        return done
+
+    def check_layout(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> bool:
+        """Only `*` and `|` apply to an axis, and no two axes of one mesh dim stand in one product."""
+        before = len(self.findings)
+        self._check_arithmetic(expr, path, axes)
+        if len(self.findings) == before:
+            self._check_products(expr, path, axes)
+        return len(self.findings) == before
+
+    def _check_arithmetic(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> None:
+        match expr:
+            case Name() | Local() | Per():
+                return
+            case Cat() | Binary("*"):
+                for part in children(expr):
+                    self._check_arithmetic(part, path, axes)
+                return
+        used = sorted(names(expr) & axes.keys())
+        if used:
+            message = f"`{show(expr)}`: only `*` and `|` apply to an axis, and {used[0]} is one"
+            label = Label(self.document.inside(path, *expr.at))
+            help = f"put {used[0]} in a segment of its own (`a | b`), or use the config symbol for its size"
+            self.findings.append(Diagnostic("SHD203", message, label, help=help))
+
+    def _check_products(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> None:
+        if isinstance(expr, Binary) and expr.op == "*":
+            left, right = axes_in(expr.left, axes), axes_in(expr.right, axes)
+            pers = {node.child for node in walk(expr.right) if isinstance(node, Per)}
+            for a in left:
+                for b in right:
+                    if b not in pers and axes[a].over == axes[b].over:
+                        message = f"`{show(expr)}`: {axes[a].over} would split both {a} and {b} in one product"
+                        label = Label(self.document.inside(path, *expr.at))
+                        help = f"write `{b} per {a}`" if axes[b].within == a else "one of them must be a plain number"
+                        self.findings.append(Diagnostic("SHD205", message, label, help=help))
+                        return
+        for part in children(expr):
+            self._check_products(part, path, axes)

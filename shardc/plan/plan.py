@@ -1,0 +1,160 @@
+"""A plan: what every rank of one mesh keeps of every tensor."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from shardc.layout.expr import Cat
+from shardc.layout.regions import Regions, Scope, local_size, regions, size
+from shardc.layout.split import Split
+from shardc.layout.units import in_units, units_of
+from shardc.plan.bound import AxisKey, Bound, Family
+from shardc.plan.kinds import axes_in
+from shardc.plan.resolved import PartDim
+from shardc.plan.stored import StoredPart
+from shardc.spec.dtypes import SIZES
+
+#: A rank on each mesh dim.
+Coords = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One stored tensor of a family on one rank: `names` are those this rank keeps.
+
+    `shape` is full, as stored in the file; `at` has this rank's regions of each dim, in elements of the file's tensor.
+    """
+
+    family: Family
+    part: StoredPart
+    names: tuple[str, ...]
+    shape: tuple[int, ...]
+    at: tuple[Regions, ...]
+
+    @property
+    def local_shape(self) -> tuple[int, ...]:
+        return tuple(local_size(dim) for dim in self.at)
+
+    @property
+    def full_bytes(self) -> int:
+        """Bytes of one tensor in the file."""
+        return prod(self.shape) * SIZES[self.part.dtype]
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes of one tensor on the rank, in the dtype it is loaded as."""
+        return prod(self.local_shape) * SIZES[self.part.load]
+
+    @property
+    def padding_bytes(self) -> int:
+        """Bytes of one local tensor that are zero fill."""
+        real = prod(sum(stop - start for start, stop, _ in dim) for dim in self.at)
+        return self.local_bytes - real * SIZES[self.part.load]
+
+
+@dataclass
+class Plan:
+    """`mesh` gives the size of each mesh dim; `splits` every axis, dealt."""
+
+    bound: Bound
+    mesh: Mapping[str, int]
+    splits: Mapping[AxisKey, Split]
+    _dims: dict[tuple[object, ...], Regions] = field(default_factory=dict)
+
+    @property
+    def families(self) -> list[Family]:
+        return self.bound.families
+
+    def ranks(self) -> Iterator[Coords]:
+        """Every rank of the mesh; tp varies fastest, so world rank = ep * tp_size + tp_rank."""
+        dims = list(reversed(self.mesh))
+        for ranks in itertools.product(*(range(self.mesh[dim]) for dim in dims)):
+            yield dict(zip(dims, ranks, strict=True))
+
+    def splits_of(self, family: Family) -> Mapping[str, Split]:
+        """The splits of the axes that this family's shape can name."""
+        env = tuple(family.env.items())
+        own = {axis.name: self.splits[axis.name, env] for axis in family.entry.axes.values()}
+        return {**{name: split for (name, at), split in self.splits.items() if not at}, **own}
+
+    def mesh_dims(self, family: Family, dim: int) -> tuple[str, ...]:
+        """The mesh dims that split one dim of a family."""
+        axes = self.bound.axes_of(family)
+        return tuple(dict.fromkeys(axes[a].over for a in axes_in(family.entry.dims[dim], axes)))
+
+    def dim(self, family: Family, dim: int, rank: Coords) -> Regions:
+        """The rank's regions of one dim of the weight, in elements."""
+        if family.entry.kind.endswith("rank0") and dim == family.entry.out_dim:
+            whole = family.shape[dim]
+            return ((0, whole, 0),) if rank.get("tp", 0) == 0 else ((0, 0, whole),)
+        over = self.mesh_dims(family, dim)
+        if not over:
+            return ((0, family.shape[dim], 0),)
+        key = (id(family.entry.dims[dim]), tuple(family.env.items()), *(rank.get(m, 0) for m in over))
+        found = self._dims.get(key)
+        if found is None:
+            found = self._dims[key] = regions(family.entry.dims[dim], self.scope(family, rank))
+        return found
+
+    def scope(self, family: Family, rank: Coords) -> Scope:
+        return Scope(family.scope.values, self.splits_of(family), rank)
+
+    def part_dims(self, family: Family, part: StoredPart) -> list[tuple[int, PartDim | None]]:
+        """For each dim of a stored tensor, the weight's dim that it follows, and its units."""
+        if part.part is None:
+            return [(dim, None) for dim in range(len(family.shape))]
+        if not part.part.dims:
+            return []
+        lead: list[tuple[int, PartDim | None]] = [(dim, None) for dim in range(family.entry.leads)]
+        roles = {"out": family.entry.out_dim, "in": family.entry.in_dim}
+        return lead + [(roles[d.role] or 0, d) for d in part.part.dims]
+
+    def part_shape(self, family: Family, part: StoredPart) -> tuple[int, ...]:
+        """The full shape of a stored tensor; CutError (SHD213) where units do not come out whole."""
+        return tuple(
+            family.shape[dim] if unit is None else units_of(segments(family, dim), unit.unit, unit.ceil)
+            for dim, unit in self.part_dims(family, part)
+        )
+
+    def part_at(self, family: Family, part: StoredPart, rank: Coords) -> tuple[Regions, ...]:
+        """The rank's regions of a stored tensor; CutError (SHD212) where a unit would be cut."""
+        return tuple(
+            self.dim(family, dim, rank)
+            if unit is None
+            else in_units(self.dim(family, dim, rank), segments(family, dim), unit.unit)
+            for dim, unit in self.part_dims(family, part)
+        )
+
+    def kept(self, family: Family, names: tuple[str, ...], rank: Coords) -> tuple[str, ...]:
+        """The names this rank keeps: all, or those of its elements of the axis that selects names."""
+        span = self.element_span(family, rank)
+        if span is None or family.elements is None:
+            return names
+        return tuple(n for n, e in zip(names, family.elements, strict=True) if span[0] <= e < span[1])
+
+    def element_span(self, family: Family, rank: Coords) -> tuple[int, int] | None:
+        """[start, stop) of the axis that selects names on this rank."""
+        axis = next((loop.axis for loop in family.entry.loops if loop.axis), None)
+        if axis is None:
+            return None
+        split = self.splits_of(family)[axis]
+        share = split.shares[rank.get(split.over, 0)]
+        return share.start, share.stop
+
+    def shards(self, rank: Coords) -> Iterator[Shard]:
+        """Everything one rank keeps, in the order of the spec."""
+        for family in self.families:
+            for part in family.stored.parts:
+                names = self.kept(family, part.names, rank)
+                yield Shard(family, part, names, self.part_shape(family, part), self.part_at(family, part, rank))
+
+
+def segments(family: Family, dim: int) -> tuple[int, ...]:
+    """Sizes of the segments of a dim; one where it is no concatenation."""
+    expr = family.entry.dims[dim]
+    if isinstance(expr, Cat):
+        return tuple(size(part, family.scope) for part in expr.parts)
+    return (family.shape[dim],)

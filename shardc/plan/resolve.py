@@ -1,0 +1,133 @@
+"""A Spec to a Resolved: formulas read, names known, `like` and `let` carried out, kinds derived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shardc.diagnostics import Diagnostic, Label
+from shardc.layout.expr import Expr
+from shardc.layout.parse import parse
+from shardc.plan.axes import read_axes
+from shardc.plan.entries import EntryReader
+from shardc.plan.formulas import Formulas
+from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
+from shardc.source import Document, Path_
+from shardc.spec.library import contract_file, contract_names
+from shardc.spec.model import Group, Spec
+
+
+def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]:
+    """Every formula of the spec, read and checked; what is broken is reported and replaced by 0."""
+    formulas = Formulas(document)
+    _check_distinct(spec, formulas)
+    symbols = _symbols(spec, formulas)
+    axes = read_axes(spec.axes, ("axes",), set(symbols), {}, formulas)
+    lets = {name: formulas.read(text, ("let", name)) for name, text in spec.let.items()}
+    for name, expr in lets.items():
+        formulas.check_names(expr, ("let", name), {*symbols, *axes, *lets}, "config symbols, axes and other lets")
+    lets = formulas.expand(lets, ("let",))
+    reader = EntryReader(spec, formulas, set(symbols), axes, lets)
+    entries: list[Entry] = []
+    for name, group in spec.groups.items():
+        entries += reader.read(name, *_source_group(spec, name, group, formulas))
+    contracts = _contracts(spec, formulas, set(symbols), axes, lets)
+    return Resolved(spec, document, symbols, axes, tuple(entries), contracts), formulas.findings
+
+
+def _check_distinct(spec: Spec, formulas: Formulas) -> None:
+    """A name means one thing: config symbols, axes, lets and indices are distinct."""
+    owners: dict[str, str] = dict.fromkeys(spec.config, "config")
+    scopes: list[tuple[Path_, Mapping[str, object]]] = [(("axes",), spec.axes), (("let",), spec.let)]
+    for where, names in scopes:
+        for name in names:
+            _claim(name, (*where, name), owners, formulas)
+            owners.setdefault(name, where[0] if isinstance(where[0], str) else "")
+    for group, field in spec.groups.items():
+        local = dict(owners)
+        for part, names_ in (("for", field.loops), ("axes", field.axes), ("let", field.let)):
+            for name in names_:
+                _claim(name, ("groups", group, part, name), local, formulas)
+                local.setdefault(name, part)
+
+
+def _claim(name: str, path: Path_, owners: Mapping[str, str], formulas: Formulas) -> None:
+    if name in owners:
+        label = Label(formulas.document.key(*path), f"also in `{owners[name]}`")
+        formulas.findings.append(Diagnostic("SHD105", f"the name `{name}` is given twice", label, help="rename one"))
+
+
+def _symbols(spec: Spec, formulas: Formulas) -> dict[str, Symbol]:
+    symbols: dict[str, Symbol] = {}
+    otherwise = {
+        name: formulas.read(symbol.otherwise, ("config", name, "else"))
+        for name, symbol in spec.config.items()
+        if symbol.otherwise is not None
+    }
+    for name, symbol in spec.config.items():
+        path: Path_ = ("config", name)
+        if name in otherwise:
+            formulas.check_names(otherwise[name], (*path, "else"), spec.config, "config symbols")
+        symbols[name] = Symbol(name, tuple(symbol.key), otherwise.get(name), path)
+    formulas.expand(otherwise, ("config",))
+    return symbols
+
+
+def _source_group(spec: Spec, name: str, group: Group, formulas: Formulas) -> tuple[Group, Group, Path_]:
+    """The group's own place, and the group (and path) that gives its tensors: itself, or what `like` leads to."""
+    seen = [name]
+    source, path = group, ("groups", name)
+    while source.like is not None:
+        own = [part for part in ("tensors", "let", "axes") if getattr(source, part)]
+        where: Path_ = (*path, "like")
+        if own:
+            message = f"`like` takes over the {own[0]} of {source.like}: {path[1]} has none of its own"
+            formulas.findings.append(Diagnostic("SHD101", message, Label(formulas.document.key(*path, own[0]))))
+        if source.like not in spec.groups:
+            choices = ", ".join(sorted(spec.groups.keys() - {name}))
+            label = Label(formulas.document.value(*where))
+            formulas.findings.append(
+                Diagnostic("SHD103", f"unknown group `{source.like}`", label, help=f"groups: {choices}")
+            )
+            break
+        if source.like in seen:
+            label = Label(formulas.document.value(*where))
+            formulas.findings.append(Diagnostic("SHD107", f"`like` goes in a circle: {' -> '.join(seen)}", label))
+            break
+        seen.append(source.like)
+        path = ("groups", source.like)
+        source = spec.groups[source.like]
+    return group, source, path
+
+
+def _contracts(
+    spec: Spec, formulas: Formulas, symbols: set[str], axes: Mapping[str, Axis], lets: Mapping[str, Expr]
+) -> tuple[Contract, ...]:
+    contracts = []
+    for i, contract in enumerate(spec.contracts):
+        path: Path_ = ("contracts", i)
+        if contract.use not in contract_names():
+            label = Label(formulas.document.value(*path, "use"))
+            message = f"unknown contract `{contract.use}`"
+            help = f"contracts: {', '.join(contract_names())}"
+            formulas.findings.append(Diagnostic("SHD106", message, label, help=help))
+            continue
+        file = contract_file(contract.use)
+        if set(contract.given) != set(file.parameters):
+            label = Label(formulas.document.value(*path, "with"))
+            message = (
+                f"`{contract.use}` takes {', '.join(file.parameters)}, not {', '.join(contract.given) or 'nothing'}"
+            )
+            formulas.findings.append(Diagnostic("SHD101", message, label))
+            continue
+        written, given = {}, {}
+        for name, text in contract.given.items():
+            where = (*path, "with", name)
+            written[name] = formulas.read(text, where)
+            formulas.check_names(written[name], where, {*symbols, *axes, *lets}, "config symbols, axes and lets")
+            given[name] = formulas.expand({**lets, "=": written[name]}, where)["="]
+            formulas.check_layout(given[name], where, axes)
+        when = formulas.read(contract.when, (*path, "when")) if contract.when else None
+        if when is not None:
+            formulas.check_names(when, (*path, "when"), symbols, "config symbols")
+        contracts.append(Contract(contract.use, given, written, parse(file.require), file.why, file.help, when, path))
+    return tuple(contracts)

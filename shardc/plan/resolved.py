@@ -1,0 +1,151 @@
+"""A spec with every formula read, every name known and every `like` and `let` carried out. No numbers yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shardc.layout.expr import Expr
+from shardc.layout.split import Dealing
+from shardc.source import Document, Path_
+from shardc.spec.model import Spec
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A value of config.json: the first of `keys` (dotted, below the spec's root) that is there, or `otherwise`."""
+
+    name: str
+    keys: tuple[str, ...]
+    otherwise: Expr | None
+    path: Path_
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis as declared. `role` is heads, vocab, experts or plain; `within` names its parent."""
+
+    name: str
+    size: Expr
+    over: str
+    within: str | None
+    how: Dealing
+    role: str
+    path: Path_
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Values start .. stop-1 of an index in names, or the elements of an axis, which then selects names."""
+
+    index: str
+    start: Expr
+    stop: Expr
+    axis: str | None
+
+
+@dataclass(frozen=True)
+class PartDim:
+    """One of the last two dims of a format's tensor: the weight's `out` or `in`, `unit` of its elements to one here."""
+
+    role: str
+    unit: int
+    ceil: bool
+
+
+@dataclass(frozen=True)
+class FormatPart:
+    """One tensor of a format. `dims` is empty for a scalar; leading (expert) dims of the weight stay as they are."""
+
+    name: str
+    dtypes: tuple[str, ...]
+    dims: tuple[PartDim, ...]
+    optional: bool
+
+    def named(self, tensor: str) -> str:
+        """Its name for the weight `tensor`."""
+        return self.name.replace("{stem}", tensor.removesuffix(".weight"))
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a weight is stored. The dense format has no parts: it is one tensor of a plain dtype."""
+
+    name: str
+    parts: tuple[FormatPart, ...]
+
+
+@dataclass(frozen=True)
+class Tie:
+    name: str
+    when: Expr | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One tensor of the spec, standing for a name at each index. Shapes have their lets substituted."""
+
+    group: str
+    pattern: str
+    path: Path_
+    dims: tuple[Expr, ...]
+    written: tuple[Expr, ...]
+    loops: tuple[Loop, ...]
+    when: tuple[Expr, ...]
+    axes: Mapping[str, Axis]
+    kind: str
+    derived: str
+    leads: int
+    swapped: bool
+    dtypes: tuple[str, ...]
+    load: str | None
+    own_dtype: bool
+    formats: tuple[Format, ...]
+    optional: bool
+    tie: Tie | None
+    collective: str | None
+
+    @property
+    def out_dim(self) -> int | None:
+        """Index of the output dim; None for a scalar."""
+        if len(self.dims) - self.leads == 0:
+            return None
+        return len(self.dims) - 1 if self.swapped else self.leads
+
+    @property
+    def in_dim(self) -> int | None:
+        """Index of the input dim; None for a vector."""
+        if len(self.dims) - self.leads < 2:
+            return None
+        return len(self.dims) - 2 if self.swapped else self.leads + 1
+
+
+@dataclass(frozen=True)
+class Contract:
+    use: str
+    given: Mapping[str, Expr]
+    written: Mapping[str, Expr]
+    require: Expr
+    why: str
+    help: str
+    when: Expr | None
+    path: Path_
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What every later step works on."""
+
+    spec: Spec
+    document: Document
+    symbols: Mapping[str, Symbol]
+    axes: Mapping[str, Axis]
+    entries: tuple[Entry, ...]
+    contracts: tuple[Contract, ...]
+
+    @property
+    def mesh_dims(self) -> tuple[str, ...]:
+        """Mesh dims that split something, tp first."""
+        used = {axis.over for axis in self.axes.values()}
+        used |= {axis.over for entry in self.entries for axis in entry.axes.values()}
+        return ("tp", *sorted(used - {"tp"}))

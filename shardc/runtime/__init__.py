@@ -1,0 +1,86 @@
+"""The copy engine of generated modules: the standard library and torch only.
+
+Its files are bundled into one, `generated/_runtime.py`, in the order of `ORDER`: each uses only files before it.
+"""
+
+from shardc.runtime.arithmetic import ceil_div, exact, round_up
+from shardc.runtime.axes import Axis
+from shardc.runtime.command import main
+from shardc.runtime.config import MISSING, Config, get, root
+from shardc.runtime.contracts import contract
+from shardc.runtime.errors import Finding, ShardError
+from shardc.runtime.headers import Header
+from shardc.runtime.indexes import read_config, read_headers
+from shardc.runtime.loading import load
+from shardc.runtime.meshes import MeshDim, mesh
+from shardc.runtime.planning import plan
+from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
+from shardc.runtime.resharding import shard_tensors
+from shardc.runtime.shards import Shard
+from shardc.runtime.splits import axis, per, within
+from shardc.runtime.tensors import Part, Spec, Tensor
+
+ORDER: tuple[str, ...] = (
+    "errors",
+    "arithmetic",
+    "config",
+    "meshes",
+    "contracts",
+    "axes",
+    "deals",
+    "splits",
+    "regions",
+    "rectangles",
+    "dtypes",
+    "tensors",
+    "headers",
+    "indexes",
+    "choices",
+    "companions",
+    "shards",
+    "cutting",
+    "granules",
+    "planning",
+    "coverage",
+    "copies",
+    "mapped",
+    "loading",
+    "resharding",
+    "command",
+)
+
+__all__ = [
+    "MISSING",
+    "ORDER",
+    "Axis",
+    "Config",
+    "Finding",
+    "Header",
+    "MeshDim",
+    "Part",
+    "Region",
+    "Shard",
+    "ShardError",
+    "Spec",
+    "Tensor",
+    "axis",
+    "ceil_div",
+    "contract",
+    "exact",
+    "get",
+    "load",
+    "local_size",
+    "main",
+    "mesh",
+    "normalise",
+    "per",
+    "pieces",
+    "plan",
+    "rank0",
+    "read_config",
+    "read_headers",
+    "root",
+    "round_up",
+    "shard_tensors",
+    "within",
+]

@@ -1,0 +1,127 @@
+"""The format that a tensor is stored in, as the dtypes in the file's headers tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from shardc.runtime.errors import Finding, ShardError
+from shardc.runtime.headers import Header
+from shardc.runtime.tensors import DENSE, Formats, Part, Tensor
+
+Headers = Mapping[str, Header]
+
+
+class Stored(NamedTuple):
+    """One file tensor of a tensor. `part`: None for a dense one. `scalar`: the file's shape of a scalar, () or (1,)."""
+
+    name: str
+    dtype: str
+    part: Part | None
+    scalar: tuple[int, ...] = ()
+
+
+class Candidate(NamedTuple):
+    """A name and the dtypes under which the file would hold a tensor, or the first part of it, in one format."""
+
+    format: str
+    name: str
+    dtypes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The format of a tensor, and its file tensors."""
+
+    format: str
+    stored: tuple[Stored, ...]
+
+
+def choose(tensor: Tensor, formats: Formats, headers: Headers | None) -> Choice | None:
+    """The first of the tensor's formats that the file can hold; None where the file has nothing of the tensor.
+
+    Without headers: the first format it lists, each part in its first dtype.
+    Raises SHD401 (a companion is missing) and SHD404 (a dtype fits no format).
+    """
+    if headers is None:
+        return first_choice(tensor, formats)
+    for candidate in candidates(tensor, formats):
+        header = headers.get(candidate.name)
+        if header and header.dtype in candidate.dtypes:
+            if candidate.format == DENSE:
+                return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
+            return with_companions(tensor, candidate, formats[candidate.format], headers)
+    if any(name in headers for name in file_names(tensor, formats)):
+        raise ShardError(no_fit(tensor, formats, headers))
+    return None
+
+
+def candidates(tensor: Tensor, formats: Formats) -> Iterator[Candidate]:
+    """The formats of a tensor, dense first."""
+    if DENSE in tensor.formats:
+        yield Candidate(DENSE, tensor.name, tensor.dtype)
+    for name in tensor.formats:
+        if name != DENSE:
+            first = formats[name][0]
+            yield Candidate(name, first.named(tensor.stem), first.dtypes)
+
+
+def first_choice(tensor: Tensor, formats: Formats) -> Choice:
+    """The format a tensor lists first, as if the file were yet to be written."""
+    name = tensor.formats[0]
+    if name == DENSE:
+        return Choice(DENSE, (Stored(tensor.name, tensor.dtype[0], None),))
+    return Choice(name, tuple(Stored(part.named(tensor.stem), part.dtypes[0], part) for part in formats[name]))
+
+
+def with_companions(tensor: Tensor, chosen: Candidate, parts: tuple[Part, ...], headers: Headers) -> Choice:
+    """All parts of the chosen format. Raises SHD401 and SHD404 for those that the file lacks or that do not fit."""
+    stem = tensor.stem
+    stored: list[Stored] = []
+    findings: list[Finding] = []
+    for part in parts:
+        name = part.named(stem)
+        header = headers.get(name)
+        if header and header.dtype in part.dtypes:
+            stored.append(Stored(name, header.dtype, part, scalar_shape(header)))
+        elif header:
+            findings.append(dtype_finding(name, header, [Candidate(chosen.format, name, part.dtypes)]))
+        elif not part.optional:
+            found = f"{chosen.name} is {headers[chosen.name].dtype} ({chosen.format})"
+            findings.append(("SHD401", f"{name} is missing: {found}"))
+    if findings:
+        raise ShardError(*findings)
+    return Choice(chosen.format, tuple(stored))
+
+
+def no_fit(tensor: Tensor, formats: Formats, headers: Headers) -> Finding:
+    """Why none of a tensor's formats fits a file that has something of it."""
+    possible = list(candidates(tensor, formats))
+    for candidate in possible:
+        if candidate.name in headers:
+            same_name = [other for other in possible if other.name == candidate.name]
+            return dtype_finding(candidate.name, headers[candidate.name], same_name)
+    return missing_finding(tensor, formats)
+
+
+def dtype_finding(name: str, header: Header, legal: list[Candidate]) -> Finding:
+    """SHD404: the dtype in the file, and those that would do."""
+    words = ", ".join(f"{dtype} ({candidate.format})" for candidate in legal for dtype in candidate.dtypes)
+    return ("SHD404", f"{name} is {header.dtype}; legal: {words}")
+
+
+def missing_finding(tensor: Tensor, formats: Formats) -> Finding:
+    """SHD401 for a tensor that must be in the file."""
+    return ("SHD401", f"{next(candidates(tensor, formats)).name} is missing")
+
+
+def file_names(tensor: Tensor, formats: Formats) -> list[str]:
+    """Every name that the file may use for a tensor, in any of its formats."""
+    parts = [part.named(tensor.stem) for name in tensor.formats if name != DENSE for part in formats[name]]
+    return [tensor.name, *parts] if DENSE in tensor.formats else parts
+
+
+def scalar_shape(header: Header) -> tuple[int, ...]:
+    """How the file writes a scalar: as [] or as [1]."""
+    return (1,) if header.shape == (1,) else ()

@@ -1,0 +1,97 @@
+"""What a checkpoint holds, and what one rank keeps of it: two passes over a module's tensors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shardc.runtime.choices import Choice, Headers, choose, file_names, missing_finding
+from shardc.runtime.config import Config
+from shardc.runtime.cutting import cut
+from shardc.runtime.errors import Finding, ShardError
+from shardc.runtime.granules import granules, no_granules
+from shardc.runtime.meshes import MeshDim
+from shardc.runtime.shards import Shard
+from shardc.runtime.tensors import Describe, Formats, Tensor
+
+Mesh = Mapping[str, MeshDim]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The first pass: every tensor the file should hold, and the format of each (None: the file lacks it).
+
+    claimed: names of tensors that are in the file, but not as they should be.
+    """
+
+    tensors: list[Tensor]
+    choices: dict[str, Choice | None]
+    claimed: frozenset[str]
+    findings: tuple[Finding, ...]
+
+
+def plan(
+    describe: Describe, formats: Formats, config: Config, mesh: Mesh, headers: Headers | None = None
+) -> list[Shard]:
+    """What one rank keeps: the shards of all file tensors, in the spec's order.
+
+    headers tell the format of each tensor, and which optional ones are there; without them the first format is taken.
+    Raises ShardError with every finding of the first check that fails.
+    """
+    survey = take_survey(describe, formats, config, mesh, headers)
+    if survey.findings:
+        raise ShardError(*survey.findings)
+    return cut(rank_tensors(describe, config, mesh, survey), survey.choices)
+
+
+def take_survey(
+    describe: Describe,
+    formats: Formats,
+    config: Config,
+    mesh: Mesh,
+    headers: Headers | None,
+    *,
+    subset: bool = False,
+) -> Survey:
+    """The first pass: all mesh dims at size 1. In a subset of a checkpoint no tensor is missed."""
+    tensors = list(describe(config, whole_file(mesh), no_granules()))
+    choices: dict[str, Choice | None] = {}
+    claimed: set[str] = set()
+    findings: list[Finding] = []
+    for tensor in tensors:
+        choices[tensor.name] = None
+        try:
+            choices[tensor.name] = choose(tensor, formats, headers)
+        except ShardError as error:
+            findings += error.findings
+            claimed.update(file_names(tensor, formats))
+            continue
+        if choices[tensor.name] is None and not (subset or tensor.optional or tensor.tied_to):
+            findings.append(missing_finding(tensor, formats))
+    findings += claimed_twice(choices, tensors)
+    return Survey(tensors, choices, frozenset(claimed), tuple(findings))
+
+
+def claimed_twice(choices: Mapping[str, Choice | None], tensors: list[Tensor]) -> list[Finding]:
+    """SHD105 for every file tensor that two tensors of the spec claim."""
+    counts = Counter(stored.name for tensor in tensors if (choice := choices[tensor.name]) for stored in choice.stored)
+    return [("SHD105", f"{name} is claimed {count} times") for name, count in counts.items() if count > 1]
+
+
+def whole_file(mesh: Mesh) -> dict[str, MeshDim]:
+    """The mesh of the first pass; contracts of kernels are checked in it only where it is the rank's own mesh."""
+    single = is_single(mesh)
+    return {name: MeshDim(name, 0, 1, whole_file=not single) for name in mesh}
+
+
+def is_single(mesh: Mesh) -> bool:
+    """True for a mesh of one rank."""
+    return all(mesh_dim.size == 1 for mesh_dim in mesh.values())
+
+
+def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> list[Tensor]:
+    """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first."""
+    if is_single(mesh):
+        return survey.tensors
+    return list(describe(config, mesh, granules(survey.tensors, survey.choices)))

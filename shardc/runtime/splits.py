@@ -1,0 +1,90 @@
+"""Splitting an axis once, for every tensor that mentions it; and axes that follow another's split."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from shardc.runtime.arithmetic import ceil_div, round_up
+from shardc.runtime.axes import Axis
+from shardc.runtime.deals import DEALS, IfUneven, ReplicaOrder, deal_padded, deal_replicas
+from shardc.runtime.errors import ShardError
+from shardc.runtime.meshes import MeshDim
+
+
+def axis(
+    name: str,
+    size: int,
+    mesh_dim: MeshDim,
+    *,
+    granule: int = 1,
+    if_uneven: IfUneven = "error",
+    if_fewer: Literal["error", "replicate"] = "error",
+    replicas: ReplicaOrder = "blocked",
+    pad_to: int | None = None,
+    pad_local_to: int | None = None,
+) -> Axis:
+    """This rank's part of an axis of `size` elements. On a mesh dim of size 1 it is the whole axis, unpadded.
+
+    granule: elements that may not be cut apart.
+    if_uneven: the deal where the granules do not divide (`deals.py`).
+    if_fewer: what fewer granules than ranks mean: an uneven deal, or each granule on several ranks.
+    replicas: which ranks those are: neighbours (blocked), or every n-th (cyclic).
+    pad_to: the size is rounded up to lcm(pad_to, ranks * granule) before it is dealt.
+    pad_local_to: each rank's part is rounded up after it is dealt.
+    Raises SHD201.
+    """
+    ranks = mesh_dim.size
+    whole = Axis(name, size, 0, size, dim=mesh_dim.name, rank=mesh_dim.rank, ranks=ranks, granule=granule)
+    if ranks == 1 or size == 0:
+        return whole
+    if pad_to is not None:
+        part = deal_padded(whole, pad_to)
+    elif if_fewer == "replicate" and ceil_div(size, granule) < ranks:
+        part = deal_replicas(whole, replicas)
+    else:
+        part = DEALS[if_uneven](whole)
+    if pad_local_to is not None:
+        part = replace(part, pad=part.pad + round_up(part.local, pad_local_to) - part.local)
+    return part
+
+
+def within(name: str, size: int, parent: Axis) -> Axis:
+    """An axis of size / parent.size elements for each element of its parent (query heads within kv heads).
+
+    A rank keeps whole groups; where several ranks share the parent's elements, each keeps its part of their groups.
+    Raises SHD204.
+    """
+    if parent.size == 0:
+        return replace(parent, name=name)
+    group, rest = divmod(size, parent.size)
+    if rest:
+        raise ShardError(("SHD204", f"{size} {name} are not a whole multiple of the {parent.size} {parent.name}"))
+    scaled = replace(
+        parent,
+        name=name,
+        size=size,
+        start=parent.start * group,
+        stop=parent.stop * group,
+        pad=parent.pad * group,
+        granule=parent.granule * group,
+    )
+    return scaled if parent.sub is None else deal_to_sharers(scaled, parent.name, parent.sub)
+
+
+def deal_to_sharers(shared: Axis, parent_name: str, sub: int) -> Axis:
+    """Part `sub` of a span that several ranks share, cut evenly. Raises SHD204 where it does not divide."""
+    length, sharers = shared.stop - shared.start, shared.replicas
+    if length % sharers:
+        raise ShardError(("SHD204", f"{length} {shared.name} of one {parent_name} cannot be shared by {sharers} ranks"))
+    each = length // sharers
+    start = shared.start + sub * each
+    return replace(shared, start=start, stop=start + each, pad=0, replicas=1, sub=None)
+
+
+def per(child: Axis, parent: Axis, index: int) -> tuple[int, int]:
+    """The child's elements that this rank keeps of the group of parent element `index`, counted within the group."""
+    group = child.size // parent.size
+    start = max(child.start - index * group, 0)
+    stop = min(child.stop - index * group, group)
+    return (start, stop) if start < stop else (0, 0)

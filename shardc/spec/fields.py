@@ -1,0 +1,60 @@
+"""The words and short forms that fields of a spec file may hold."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from shardc.spec.dtypes import SIZES
+
+_IDENTIFIER = r"^[a-z][a-z0-9_]*$"
+_NAME = r"^(?:[A-Za-z0-9_.\-]|\{[a-z][a-z0-9_]*\})+$"
+
+
+class Model(BaseModel):
+    """A mapping of a spec file: unknown fields are refused, nothing is coerced, nothing changes later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _identifier(word: str) -> str:
+    if keyword.iskeyword(word) or word in ("true", "false", "per", "local", "ceil", "min", "max"):
+        raise ValueError(f"`{word}` is a word of the language")
+    if word.endswith("_"):
+        raise ValueError("a name does not end in `_`")
+    return word
+
+
+def _formula(value: Any) -> Any:
+    """Plain numbers and `true` or `false` are formulas too."""
+    return str(value).lower() if isinstance(value, int) else value
+
+
+def _dtype(word: str) -> str:
+    if word not in SIZES:
+        raise ValueError(f"`{word}` is not a dtype; there are {', '.join(SIZES)}")
+    return word
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Identifier = Annotated[str, Field(pattern=_IDENTIFIER, max_length=60), AfterValidator(_identifier)]
+TensorName = Annotated[str, Field(pattern=_NAME, max_length=300)]
+Glob = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.\-*]+$", max_length=300)]
+Formula = Annotated[
+    str,
+    BeforeValidator(_formula),
+    WithJsonSchema({"type": ["string", "integer", "boolean"]}),
+]
+Dtype = Annotated[str, AfterValidator(_dtype), WithJsonSchema({"enum": list(SIZES)})]
+Words = Annotated[
+    list[str],
+    BeforeValidator(_listed),
+    Field(min_length=1),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
+Size = Annotated[int, Field(ge=1, le=1_000_000)]

@@ -1,0 +1,72 @@
+"""Formats and contracts as data: the YAML files of shardc/library."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from shardc.diagnostics import ShardcBug
+from shardc.source import load
+from shardc.spec.fields import Dtype, Formula, Identifier, Model
+
+_LIBRARY = Path(__file__).parent.parent / "library"
+
+
+class PartFile(Model):
+    """One tensor of a format; `{stem}` is the tensor's name without `.weight`. A dim is a formula of `out` or `in`."""
+
+    name: str
+    dtypes: list[Dtype] = Field(min_length=1)
+    shape: list[Formula]
+    optional: bool = False
+
+
+class FormatFile(Model):
+    name: Identifier
+    about: str
+    parts: list[PartFile]
+
+
+class ContractFile(Model):
+    """What a kernel requires of its parameters, why, and what to do where it does not hold."""
+
+    name: Identifier
+    about: str
+    parameters: Annotated[list[Identifier], Field(min_length=1)]
+    require: Formula
+    why: str
+    help: str
+
+
+@cache
+def format_names() -> tuple[str, ...]:
+    return _names("formats")
+
+
+@cache
+def contract_names() -> tuple[str, ...]:
+    return _names("contracts")
+
+
+@cache
+def format_file(name: str) -> FormatFile:
+    return FormatFile.model_validate(_data("formats", name))
+
+
+@cache
+def contract_file(name: str) -> ContractFile:
+    return ContractFile.model_validate(_data("contracts", name))
+
+
+def _names(folder: str) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in (_LIBRARY / folder).glob("*.yaml")))
+
+
+def _data(folder: str, name: str) -> object:
+    document, findings = load(_LIBRARY / folder / f"{name}.yaml")
+    if document is None:
+        raise ShardcBug(f"library/{folder}/{name}.yaml: {findings[0].message}")
+    return document.data

@@ -1,0 +1,227 @@
+"""A spec file, field by field. Descriptions and examples here become the JSON schema and the language reference."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from shardc.spec.fields import Dtype, Formula, Glob, Identifier, Model, Size, TensorName, Words
+from shardc.spec.shorthand import dtype_form, loop_form, symbol_form, tied_form
+
+MAX_RANKS = 4096
+
+
+class DtypeRule(Model):
+    """Which dtypes the file may hold, and which one is loaded (as stored, unless said)."""
+
+    file: list[Dtype] = Field(min_length=1, description="Dtypes the file may hold.", examples=[["BF16", "F32"]])
+    load: Dtype | None = Field(None, description="Cast to this dtype while loading.", examples=["BF16"])
+
+
+class Symbol(Model):
+    """A value of the checkpoint's config.json, by its dotted path below `root`."""
+
+    key: Words = Field(
+        description="Dotted path, or several spellings of one fact (two that disagree are an error).",
+        examples=["num_hidden_layers", ["num_kv_heads", "n_head_kv"]],
+    )
+    otherwise: Formula | None = Field(
+        None, alias="else", description="Value where the key is absent or null; divisions must be exact.",
+        examples=[0, "hidden / num_heads"],
+    )  # fmt: skip
+
+
+class Axis(Model):
+    """A logical axis that is split once, for every tensor that mentions it."""
+
+    size: Formula = Field(description="Elements of the axis, on config symbols.", examples=["num_key_value_heads"])
+    over: Identifier = Field("tp", description="Mesh dim that splits it.", examples=["tp", "ep"])
+    within: Identifier | None = Field(
+        None, description="Parent axis: this one is parent × (size / parent), dealt with it.", examples=["kv_heads"]
+    )
+    if_uneven: Literal["error", "spread", "ceil", "whole"] = Field(
+        "error",
+        description="Granules do not divide by the ranks: error; spread (first ranks one more); "
+        "ceil (equal shares, the tail zero-filled); whole (every rank keeps all).",
+        examples=["spread"],
+    )
+    if_fewer: Literal["error", "replicate"] = Field(
+        "error", description="Fewer granules than ranks: error, or neighbours share one.", examples=["replicate"]
+    )
+    replicas: Literal["blocked", "cyclic"] = Field(
+        "blocked", description="Which ranks share: r // k (blocked) or r % n (cyclic).", examples=["blocked"]
+    )
+    granule: Size = Field(1, description="Elements that may not be cut apart.", examples=[2])
+    pad_to: Size | None = Field(
+        None, description="Size rounded up to lcm(pad_to, ranks); zeros at the end of the last ranks.", examples=[64]
+    )
+    pad_local_to: Size | None = Field(
+        None, description="Each rank's share rounded up after the split (a kernel's tile), zero-filled.", examples=[128]
+    )
+    role: Literal["heads", "vocab", "experts", "plain"] | None = Field(
+        None,
+        description="What it counts; by default read off its name: (…_)heads, (…_)groups, vocab…, (…_)experts.",
+        examples=["heads"],
+    )
+
+    @model_validator(mode="after")
+    def _within_follows(self) -> Axis:
+        own = self.model_fields_set & {"over", "if_uneven", "if_fewer", "replicas", "granule", "pad_to", "pad_local_to"}
+        if self.within and own:
+            raise ValueError(f"an axis within {self.within} is dealt with it; `{min(own)}` belongs there")
+        if self.pad_to and self.if_uneven != "error":
+            raise ValueError("`pad_to` makes the axis even; `if_uneven` has nothing left to decide")
+        return self
+
+
+class Tied(Model):
+    """The tensor may be absent: it is then the very tensor it is tied to."""
+
+    name: TensorName = Field(description="The tensor it is tied to.", examples=["model.embed_tokens.weight"])
+    when: Formula | None = Field(
+        None, description="Condition under which it is tied; always, if not given.", examples=["tied"]
+    )
+
+
+class Tensor(Model):
+    """One tensor of the file (or one for each index of the group's loops)."""
+
+    shape: list[Formula] = Field(
+        max_length=6, description="One formula a dim: its size and its storage order.",
+        examples=[["heads * head_dim", "hidden"], ["q | k | v", 1, "conv_kernel"]],
+    )  # fmt: skip
+    shard: str = Field(
+        description="Its shard kind, checked against the shape.",
+        examples=["channel_rows", "expert_slices + row_parallel"],
+    )
+    dims: list[Literal["out", "in"]] | None = Field(
+        None, description="Order of the last two dims, where it is not [out, in].", examples=[["in", "out"]]
+    )
+    dtype: Annotated[DtypeRule, BeforeValidator(dtype_form)] | None = Field(
+        None, description="Its dtypes, where they are not the spec's.",
+        examples=["F32", {"file": ["BF16", "F32"], "load": "BF16"}],
+    )  # fmt: skip
+    formats: list[Identifier] = Field(
+        ["dense"], min_length=1, description="Storage formats it may come in; the file's header decides.",
+        examples=[["dense", "fp8_block"]],
+    )  # fmt: skip
+    when: Formula | None = Field(None, description="Only where this holds.", examples=["attention_bias"])
+    optional: bool = Field(False, description="The file may lack it.", examples=[True])
+    tied_to: Annotated[Tied, BeforeValidator(tied_form)] | None = Field(
+        None, description="Tied to another tensor: absent in the file, the same in memory.",
+        examples=[{"name": "model.embed_tokens.weight", "when": "tied"}],
+    )  # fmt: skip
+    collective: Literal["gather", "masked_all_reduce", "sum_of_squares"] | None = Field(
+        None, description="What the model must do besides what the kind implies.", examples=["sum_of_squares"]
+    )
+
+
+class Loop(Model):
+    """The values of one index: start .. stop-1, or the elements of an axis."""
+
+    start: Formula
+    stop: Formula
+
+
+class Group(Model):
+    """Tensors that stand at one place, for each value of its loops."""
+
+    at: TensorName | None = Field(
+        None, description="Prefix of the names; a dot follows it.", examples=["model.layers.{layer}.self_attn"]
+    )
+    loops: dict[Identifier, Annotated[Loop, BeforeValidator(loop_form)]] = Field(
+        default_factory=dict, alias="for",
+        description="Indices in the names: a count, [from, to], or an axis (experts).",
+        examples=[{"layer": "layers"}, {"layer": ["dense_layers", "layers"], "expert": "experts"}],
+    )  # fmt: skip
+    when: Formula | None = Field(
+        None,
+        description="Only for the indices for which this holds.",
+        examples=["layer_types[layer] == 'linear_attention'"],
+    )
+    like: Identifier | None = Field(
+        None, description="Takes over another group's `let`, `axes` and `tensors`; `at`, `for`, `when` are its own.",
+        examples=["attention"],
+    )  # fmt: skip
+    let: dict[Identifier, Formula] = Field(
+        default_factory=dict, description="Names for formulas.", examples=[{"channels": "heads * head_dim"}]
+    )
+    axes: dict[Identifier, Axis] = Field(
+        default_factory=dict, description="Axes of this group alone; their sizes may use the indices.",
+        examples=[{"layer_heads": {"size": "heads_per_layer[layer]"}}],
+    )  # fmt: skip
+    tensors: dict[TensorName, Tensor] = Field(
+        default_factory=dict, description="Its tensors, by the rest of their names.",
+        examples=[{"q_proj.weight": {"shape": ["heads * head_dim", "hidden"], "shard": "channel_rows"}}],
+    )  # fmt: skip
+
+
+class Contract(Model):
+    """What a kernel expects of local sizes (shardc/library/contracts)."""
+
+    use: Identifier = Field(description="Name of the contract.", examples=["causal_conv1d_l2norm"])
+    given: dict[Identifier, Formula] = Field(
+        alias="with", description="Its parameters; `local(x)` is the size on the rank at hand.",
+        examples=[{"channels": "local(2 * kda_heads * head_dim)"}],
+    )  # fmt: skip
+    when: Formula | None = Field(None, description="Only where this holds.", examples=["num_kda_heads > 0"])
+
+
+class Ignore(Model):
+    """Tensors of the file that no rank wants."""
+
+    name: Glob = Field(description="Name, with * for any run of characters.", examples=["model.visual.*"])
+    because: str = Field(
+        min_length=4, max_length=300, description="Why.", examples=["the vision tower is served by another process"]
+    )
+
+
+class Target(Model):
+    """A recorded checkpoint and the mesh sizes on which the spec is claimed to load it."""
+
+    checkpoint: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$")] = Field(
+        description="specs/checkpoints/<name>.json", examples=["llama-3.1-8b"]
+    )
+    tp: list[Annotated[int, Field(ge=1, le=MAX_RANKS)]] = Field(
+        [1], min_length=1, max_length=64, description="Sizes of tp.", examples=[[1, 2, 4, 8]]
+    )
+    ep: list[Annotated[int, Field(ge=1, le=MAX_RANKS)]] = Field(
+        [1], min_length=1, max_length=64, description="Sizes of ep.", examples=[[1, 2]]
+    )
+
+
+class Spec(Model):
+    """One architecture: what every tensor of its checkpoint is made of, and how it is cut."""
+
+    spec: Literal[1] = Field(description="Version of the language.", examples=[1])
+    name: Identifier = Field(description="Name of the generated module.", examples=["llama"])
+    architectures: list[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]] = Field(
+        min_length=1, description="Classes named by config.json.", examples=[["LlamaForCausalLM"]]
+    )
+    about: str = Field(
+        "", max_length=1000, description="One or two sentences for a reader.", examples=["Llama 2 and 3."]
+    )
+    root: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_.]+$",
+        description="Nested config that symbols are read from.",
+        examples=["text_config"],
+    )
+    dtype: Annotated[DtypeRule, BeforeValidator(dtype_form)] = Field(
+        description="Dtypes of all tensors that do not say otherwise.", examples=["BF16", ["BF16", "F16"]]
+    )
+    config: dict[Identifier, Annotated[Symbol, BeforeValidator(symbol_form)]] = Field(
+        default_factory=dict, description="Symbols, and where config.json has them.",
+        examples=[{"hidden": "hidden_size", "head_dim": {"key": "head_dim", "else": "hidden / num_heads"}}],
+    )  # fmt: skip
+    axes: dict[Identifier, Axis] = Field(
+        default_factory=dict, description="Axes that are split.", examples=[{"heads": {"size": "num_heads"}}]
+    )
+    let: dict[Identifier, Formula] = Field(
+        default_factory=dict, description="Names for formulas.", examples=[{"q": "heads * head_dim"}]
+    )
+    contracts: list[Contract] = Field(default_factory=list, description="Kernels' expectations.", examples=[[]])
+    groups: dict[Identifier, Group] = Field(min_length=1, description="The tensors, by place.", examples=[{}])
+    ignore: list[Ignore] = Field(default_factory=list, description="Tensors no rank wants.", examples=[[]])
+    targets: list[Target] = Field(default_factory=list, description="The evidence.", examples=[[]])

@@ -1,0 +1,97 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from shardc.checkpoint import json_text
+from shardc.checkpoint.json_text import JsonError, JsonFile, parse_object, read_json
+from shardc.diagnostics import Diagnostic, Label, Span, Value
+
+
+def test_an_object_and_its_text() -> None:
+    assert parse_object(b'{"a": [1, null]} ') == ({"a": [1, None]}, '{"a": [1, null]} ')
+
+
+def test_a_whole_surrogate_pair_is_a_character() -> None:
+    assert parse_object(rb'{"a": "\ud83d\ude00"}') == ({"a": "😀"}, r'{"a": "\ud83d\ude00"}')
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        pytest.param(b"", JsonError("Expecting value", 1, 1), id="empty"),
+        pytest.param(b'{\n "a": 1,}', JsonError("Expecting property name enclosed in double quotes", 2, 9), id="comma"),
+        pytest.param(b'{1: "a"}', JsonError("Expecting property name enclosed in double quotes", 1, 2), id="int key"),
+        pytest.param(b"{} {}", JsonError("Extra data", 1, 4), id="two objects"),
+        pytest.param(b"[1, 2]", JsonError("[1, 2]"), id="a list"),
+        pytest.param(b"NaN", JsonError("nan"), id="NaN"),
+        pytest.param(b'{"a": 1, "b": {"c": 1, "c": 2}}', JsonError("the key `c` twice in one object"), id="duplicate"),
+        pytest.param(b'{"a": "\xff"}', JsonError("not UTF-8 at byte 7"), id="latin-1"),
+        pytest.param(rb'{"\uD800": 1}', JsonError("half of a surrogate pair in a string"), id="surrogate"),
+        pytest.param(b'{"a": ' + b"[" * 100_000, JsonError("nested too deeply"), id="deep lists"),
+        pytest.param(b'{"a": ' * 100_000, JsonError("nested too deeply"), id="deep objects"),
+        pytest.param(b'{"a": ' + b"9" * 5000 + b"}", JsonError("a number with too many digits"), id="huge int"),
+    ],
+)
+def test_anything_else_is_an_error_with_a_reason(data: bytes, error: JsonError) -> None:
+    assert parse_object(data) == error
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.json.gz"])
+def test_reads_plain_and_packed_files(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b'{"a": 1}') if name.endswith(".gz") else b'{"a": 1}')
+    assert read_json(path) == JsonFile(path, '{"a": 1}', {"a": 1})
+
+
+def test_a_syntax_error_is_shown_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('{\n  "a": tru\n}')
+    assert read_json(path) == Diagnostic(
+        code="SHD406",
+        message=f"{path}: does not hold a JSON object",
+        label=Label(Span(str(path), 2, 8, 2, 9)),
+        values=(Value("expected", "a JSON object"), Value("found", "Expecting value")),
+    )
+
+
+def test_a_syntax_error_in_a_packed_file_has_no_label(tmp_path: Path) -> None:
+    path = tmp_path / "x.json.gz"
+    path.write_bytes(gzip.compress(b"{"))
+    finding = read_json(path)
+    assert isinstance(finding, Diagnostic)
+    assert finding.label is None
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"not gzip", "Not a gzipped file (b'no')"),
+        (gzip.compress(b'{"a": 1}')[:-9], "Compressed file ended before the end-of-stream marker was reached"),
+        (gzip.compress(b'{"a": 1}')[:10] + b"\xff" * 20, "Error -3 while decompressing data: invalid block type"),
+    ],
+)
+def test_a_broken_gzip_file(tmp_path: Path, data: bytes, found: str) -> None:
+    path = tmp_path / "x.json.gz"
+    path.write_bytes(data)
+    finding = read_json(path)
+    assert isinstance(finding, Diagnostic)
+    assert finding.message == f"{path}: cannot be read"
+    assert finding.values[1] == Value("found", found)
+
+
+def test_a_missing_file_and_a_directory(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.json", tmp_path):
+        finding = read_json(path)
+        assert isinstance(finding, Diagnostic)
+        assert finding.message == f"{path}: is missing"
+
+
+def test_a_file_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "MAX_JSON_BYTES", 1000)
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(gzip.compress(b" " * 1001))
+    finding = read_json(path)
+    assert isinstance(finding, Diagnostic)
+    assert finding.message == f"{path}: is too large"
+    assert finding.values == (Value("expected", "at most 1,000 bytes"), Value("found", "more"))

@@ -1,0 +1,23 @@
+import pytest
+
+from shardc.runtime import Part, Tensor
+from shardc.runtime.tensors import role_dims
+
+
+@pytest.mark.parametrize(
+    ("ndim", "dims"), [(1, {"out": 0}), (2, {"out": 0, "in": 1}), (3, {"out": 1, "in": 2}), (4, {"out": 2, "in": 3})]
+)
+def test_out_and_in_are_the_last_dims(ndim: int, dims: dict[str, int]) -> None:
+    assert role_dims(ndim) == dims
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "expected"),
+    [
+        ("q_proj.weight", "{stem}.weight_scale", "q_proj.weight_scale"),
+        ("experts.gate_up_proj", "{stem}_blocks", "experts.gate_up_proj_blocks"),
+        ("weight.weight", "{stem}.weight", "weight.weight"),
+    ],
+)
+def test_names_of_parts(name: str, part: str, expected: str) -> None:
+    assert Part(part, ("U8",), ()).named(Tensor(name, (4, 4), "replicated", ("BF16",)).stem) == expected

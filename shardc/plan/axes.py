@@ -32,8 +32,8 @@ def read_axes(
             label = Label(formulas.document.value(*path, ring[0]))
             formulas.findings.append(Diagnostic("SHD107", f"`within` goes in a circle: {', '.join(ring)}", label))
             return {**ordered, **{name: replace(axes[name], within=None) for name in ring}}
-        for axis in ready:
-            ordered[axis.name] = _beside_parent(axis, {**known, **ordered}, formulas)
+        for declared in ready:
+            ordered[declared.name] = _beside_parent(declared, {**known, **ordered}, formulas)
     return ordered
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from shardc.layout.errors import FormulaError, SplitError
@@ -84,18 +84,12 @@ def _deal(bound: Bound, mesh: Mapping[str, int], out: Compiled) -> dict[AxisKey,
 
     def deal(axis: Axis, env: Mapping[str, int], env_key: tuple[tuple[str, int], ...]) -> None:
         key = (axis.name, env_key)
-        parent_key = None
-        if axis.within is not None:
-            parent_key = (
-                (axis.within, env_key)
-                if (axis.within, env_key) in splits | dict.fromkeys(failed)
-                else (axis.within, ())
-            )
-        if parent_key in failed:
+        parent = _parent_key(axis, env_key, splits.keys() | failed)
+        if parent in failed:
             failed.add(key)
             return
         try:
-            splits[key] = bound.split(axis, env, mesh.get(axis.over, 1), splits[parent_key] if parent_key else None)
+            splits[key] = bound.split(axis, env, mesh.get(axis.over, 1), splits[parent] if parent else None)
         except (SplitError, FormulaError) as error:
             failed.add(key)
             out.axes.append(AxisFault(axis, env, error))
@@ -108,6 +102,13 @@ def _deal(bound: Bound, mesh: Mapping[str, int], out: Compiled) -> dict[AxisKey,
             if (axis.name, env_key) not in splits and (axis.name, env_key) not in failed:
                 deal(axis, family.env, env_key)
     return splits
+
+
+def _parent_key(axis: Axis, env: tuple[tuple[str, int], ...], known: Set[AxisKey]) -> AxisKey | None:
+    """The key of the parent: an axis of the same group, or one of the spec."""
+    if axis.within is None:
+        return None
+    return (axis.within, env) if (axis.within, env) in known else (axis.within, ())
 
 
 def _try_cuts(plan: Plan, out: Compiled) -> None:

@@ -65,18 +65,15 @@ def _family(
     axis_index = next((loop.index for loop in entry.loops if loop.axis), None)
     out: list[str] = []
     elements: list[int] = []
-    *middle, last = inner or [None]
     for outer in envs:
-        for combination in itertools.product(*(ranges[loop.index] for loop in middle if loop)):
-            here = {**outer, **{loop.index: i for loop, i in zip(middle, combination, strict=True) if loop}}
-            if last is None:
+        for combination in itertools.product(*(ranges[loop.index] for loop in inner[:-1])):
+            here = {**outer, **dict(zip((loop.index for loop in inner), combination, strict=False))}
+            if not inner:
                 out.append(entry.pattern.format_map(here))
                 elements.append(here.get(axis_index or "", 0))
                 continue
-            head, tail = entry.pattern.format_map({**here, last.index: "\0"}).split("\0")
-            out += [f"{head}{i}{tail}" for i in ranges[last.index]]
-            if last.index == axis_index:
-                elements += ranges[last.index]
-            elif axis_index:
-                elements += [here[axis_index]] * len(ranges[last.index])
+            last = inner[-1].index
+            head, tail = entry.pattern.format_map({**here, last: "\0"}).split("\0")
+            out += [f"{head}{i}{tail}" for i in ranges[last]]
+            elements += ranges[last] if last == axis_index else [here.get(axis_index or "", 0)] * len(ranges[last])
     return Names(entry, env, tuple(out), tuple(elements) if axis_index else None)

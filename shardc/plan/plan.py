@@ -70,7 +70,7 @@ class Plan:
 
     def ranks(self) -> Iterator[Coords]:
         """Every rank of the mesh; tp varies fastest, so world rank = ep * tp_size + tp_rank."""
-        dims = list(reversed(self.mesh))
+        dims = list(self.mesh)[::-1]
         for ranks in itertools.product(*(range(self.mesh[dim]) for dim in dims)):
             yield dict(zip(dims, ranks, strict=True))
 

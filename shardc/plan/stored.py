@@ -100,10 +100,10 @@ def _as(family: Names, format: Format, dtypes: tuple[str | None, ...]) -> Stored
         dtype = dtypes[0] or family.entry.dtypes[0]
         return Stored(family, format, (StoredPart(None, family.names, dtype, family.entry.load or dtype),))
     parts = []
-    for part, dtype in zip(format.parts, dtypes, strict=True):
-        if dtype is not None:
+    for part, found in zip(format.parts, dtypes, strict=True):
+        if found is not None:
             names = tuple(part.named(name) for name in family.names)
-            parts.append(StoredPart(part, names, dtype, dtype))
+            parts.append(StoredPart(part, names, found, found))
     return Stored(family, format, tuple(parts))
 
 

@@ -77,7 +77,7 @@ def deal(axis: str, size: int, over: str, ranks: int, how: Dealing) -> Split:
         return Split(axis, over, size, granule, (Share(0, size),) * ranks, replicas=ranks)
     granules = -(-size // granule)
     if how.pad_to is not None:
-        return _finish(axis, over, size, how, _padded(size, lcm(how.pad_to, ranks * granule), ranks))
+        return _finish(axis, over, size, how, _padded(size, round_up(size, lcm(how.pad_to, ranks * granule)), ranks))
     if granules < ranks and how.if_fewer == "replicate":
         return _replicated(axis, size, over, ranks, how, granules)
     fits = size % (granule * ranks) == 0
@@ -113,6 +113,10 @@ def granule_of_stride(unit: int, stride: int) -> int:
 def number(a: int, b: int) -> str:
     """a / b for people: whole where it is, else with at most two decimals."""
     return str(a // b) if a % b == 0 else f"{a / b:.2f}".rstrip("0")
+
+
+def round_up(size: int, multiple: int) -> int:
+    return -(-size // multiple) * multiple
 
 
 def _padded(size: int, padded: int, ranks: int) -> tuple[Share, ...]:

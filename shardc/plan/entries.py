@@ -32,6 +32,7 @@ class _Place:
     axes: Mapping[str, Axis]
     own_axes: Mapping[str, Axis]
     lets: Mapping[str, Expr]
+    own_lets: Mapping[str, Expr]
 
 
 @dataclass(frozen=True)
@@ -55,13 +56,11 @@ class EntryReader:
         for let, expr in read.items():
             known = {*numbers, *axes, *self.lets, *read}
             self.formulas.check_names(expr, (*path, "let", let), known, "config symbols, indices, axes and lets")
-        lets = {
-            **self.lets,
-            **self.formulas.expand({k: substitute(v, self.lets) for k, v in read.items()}, (*path, "let")),
-        }
+        own_lets = self.formulas.expand({k: substitute(v, self.lets) for k, v in read.items()}, (*path, "let"))
+        lets = {**self.lets, **own_lets}
         when = self._condition(group.when, (*here, "when"), numbers)
         prefix = f"{group.at}." if group.at else ""
-        place = _Place(name, prefix, path, self._loops(group, here, axes), when, axes, own_axes, lets)
+        place = _Place(name, prefix, path, self._loops(group, here, axes), when, axes, own_axes, lets, own_lets)
         if not source.tensors and group.like is None:
             label = Label(self.formulas.document.key(*here))
             self.formulas.findings.append(Diagnostic("SHD101", f"group `{name}` has no tensors", label))
@@ -116,6 +115,7 @@ class EntryReader:
             loops=place.loops,
             when=(*place.when, *self._condition(tensor.when, (*path, "when"), numbers)),
             axes=place.own_axes,
+            lets=place.own_lets,
             kind=" + ".join(word.strip() for word in tensor.shard.split("+")),
             derived=derived.kind,
             leads=derived.leads,

@@ -31,7 +31,7 @@ def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]
     for name, group in spec.groups.items():
         entries += reader.read(name, *_source_group(spec, name, group, formulas))
     contracts = _contracts(spec, formulas, set(symbols), axes, lets)
-    return Resolved(spec, document, symbols, axes, tuple(entries), contracts), formulas.findings
+    return Resolved(spec, document, symbols, axes, lets, tuple(entries), contracts), formulas.findings
 
 
 def _check_distinct(spec: Spec, formulas: Formulas) -> None:

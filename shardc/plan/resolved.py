@@ -83,7 +83,10 @@ class Tie:
 
 @dataclass(frozen=True)
 class Entry:
-    """One tensor of the spec, standing for a name at each index. Shapes have their lets substituted."""
+    """One tensor of the spec, standing for a name at each index.
+
+    `dims` have their lets substituted, `written` have not; `axes` and `lets` are the group's own.
+    """
 
     group: str
     pattern: str
@@ -93,6 +96,7 @@ class Entry:
     loops: tuple[Loop, ...]
     when: tuple[Expr, ...]
     axes: Mapping[str, Axis]
+    lets: Mapping[str, Expr]
     kind: str
     derived: str
     leads: int
@@ -140,6 +144,7 @@ class Resolved:
     document: Document
     symbols: Mapping[str, Symbol]
     axes: Mapping[str, Axis]
+    lets: Mapping[str, Expr]
     entries: tuple[Entry, ...]
     contracts: tuple[Contract, ...]
 

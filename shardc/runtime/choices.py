@@ -41,11 +41,11 @@ class Choice:
 def choose(tensor: Tensor, formats: Formats, headers: Headers | None) -> Choice | None:
     """The first of the tensor's formats that the file can hold; None where the file has nothing of the tensor.
 
-    Without headers: the first format it lists, each part in its first dtype.
+    Without headers: the first format it lists, each part in its first dtype, optional parts and tied tensors absent.
     Raises SHD401 (a companion is missing) and SHD404 (a dtype fits no format).
     """
     if headers is None:
-        return first_choice(tensor, formats)
+        return None if tensor.tied_to else first_choice(tensor, formats)
     for candidate in candidates(tensor, formats):
         header = headers.get(candidate.name)
         if header and header.dtype in candidate.dtypes:
@@ -72,7 +72,8 @@ def first_choice(tensor: Tensor, formats: Formats) -> Choice:
     name = tensor.formats[0]
     if name == DENSE:
         return Choice(DENSE, (Stored(tensor.name, tensor.dtype[0], None),))
-    return Choice(name, tuple(Stored(part.named(tensor.stem), part.dtypes[0], part) for part in formats[name]))
+    parts = [part for part in formats[name] if not part.optional]
+    return Choice(name, tuple(Stored(part.named(tensor.stem), part.dtypes[0], part) for part in parts))
 
 
 def with_companions(tensor: Tensor, chosen: Candidate, parts: tuple[Part, ...], headers: Headers) -> Choice:

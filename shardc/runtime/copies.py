@@ -14,7 +14,7 @@ def copy_shard(shard: Shard, full: torch.Tensor, device: torch.device | str) -> 
     local = torch.empty(shard.local_shape, dtype=TORCH_DTYPES[shard.local_dtype], device=device)
     with torch.no_grad():
         for rectangle in shard.zero_fill:
-            zero(view(local, rectangle))
+            view(local, rectangle).zero_()
         for source, place in copy_rectangles(shard.at):
             view(local, place).copy_(view(full, source))
     return local
@@ -23,8 +23,3 @@ def copy_shard(shard: Shard, full: torch.Tensor, device: torch.device | str) -> 
 def view(tensor: torch.Tensor, rectangle: Rectangle) -> torch.Tensor:
     """A rectangle of a tensor, without a copy."""
     return tensor[tuple(slice(start, stop) for start, stop in rectangle)]
-
-
-def zero(tensor: torch.Tensor) -> None:
-    """Sets all bytes of a tensor to zero; one-byte dtypes as bytes, since not all of them know a zero."""
-    (tensor.view(torch.uint8) if tensor.element_size() == 1 else tensor).zero_()

@@ -46,7 +46,7 @@ def unexpected(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> li
     others = headers.keys() - claimed - survey.claimed
     ignore = re.compile("|".join(map(translate, ignored))).match if ignored else None
     return [
-        ("SHD402", f"{name} is in the file, but no entry of the spec claims it")
+        ("SHD402", f"{name} is unexpected: no entry of the spec claims it")
         for name in headers
         if name in others and not (ignore and ignore(name))
     ]

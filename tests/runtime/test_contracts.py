@@ -10,9 +10,7 @@ def test_a_contract_that_holds() -> None:
 def test_a_contract_that_does_not() -> None:
     with pytest.raises(ShardError) as caught:
         contract("conv", "channels % 256 == 0", False, {"channels": 192, "width": 4}, MeshDim("tp", 3, 8))
-    assert str(caught.value) == (
-        "SHD301: conv needs channels % 256 == 0: channels = 192, width = 4 on tp rank 3 of 8"
-    )
+    assert str(caught.value) == ("SHD301: conv needs channels % 256 == 0: channels = 192, width = 4 on tp rank 3 of 8")
 
 
 def test_no_kernel_runs_on_the_whole_file() -> None:

@@ -1,6 +1,8 @@
 """What the bundler needs: the files of this package, joined in ORDER, are one module."""
 
 import ast
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,7 +35,8 @@ def test_no_name_is_defined_or_imported_as_another_thing() -> None:
         alias.asname or alias.name
         for tree in TREES.values()
         for node in tree.body
-        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("shardc"))
+        if isinstance(node, ast.Import)
+        or (isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("shardc"))
         for alias in node.names
     }
     assert sorted(names) == sorted(set(names))
@@ -63,13 +66,15 @@ def test_heads(name: str) -> None:
     assert ast.unparse(TREES[name].body[1]) == "from __future__ import annotations"
 
 
-def test_the_joined_files_run(tmp_path: Path) -> None:
-    bodies = [
+def test_the_joined_files_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statements = [
         ast.unparse(statement)
         for tree in TREES.values()
         for statement in tree.body[2:]
         if not (isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("shardc"))
     ]
-    namespace: dict[str, object] = {"__name__": "bundle"}
-    exec("from __future__ import annotations\n" + "\n".join(bodies), namespace)
-    assert set(shardc.runtime.__all__) - {"ORDER"} <= namespace.keys()
+    (tmp_path / "joined_runtime.py").write_text("\n".join(["from __future__ import annotations", *statements]))
+    monkeypatch.syspath_prepend(tmp_path)
+    joined = importlib.import_module("joined_runtime")
+    monkeypatch.delitem(sys.modules, "joined_runtime")
+    assert set(shardc.runtime.__all__) - {"ORDER"} <= vars(joined).keys()

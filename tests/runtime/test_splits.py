@@ -23,19 +23,53 @@ def parts(axes: list[Axis]) -> Parts:
         pytest.param(64, 3, {"if_uneven": "spread"}, [(0, 22, 0), (22, 43, 0), (43, 64, 0)], id="spread"),
         pytest.param(14, 2, {"if_uneven": "spread", "granule": 4}, [(0, 8, 0), (8, 14, 0)], id="spread, short granule"),
         pytest.param(10, 4, {"if_uneven": "ceil"}, [(0, 3, 0), (3, 6, 0), (6, 9, 0), (9, 10, 2)], id="ceil"),
-        pytest.param(24, 4, {"if_uneven": "ceil", "granule": 4}, [(0, 8, 0), (8, 16, 0), (16, 24, 0), (24, 24, 8)], id="ceil, an empty rank"),
-        pytest.param(17408, 3, {"if_uneven": "ceil", "granule": 128}, [(0, 5888, 0), (5888, 11776, 0), (11776, 17408, 256)], id="ceil, blocks"),
+        pytest.param(
+            24,
+            4,
+            {"if_uneven": "ceil", "granule": 4},
+            [(0, 8, 0), (8, 16, 0), (16, 24, 0), (24, 24, 8)],
+            id="ceil, an empty rank",
+        ),
+        pytest.param(
+            17408,
+            3,
+            {"if_uneven": "ceil", "granule": 128},
+            [(0, 5888, 0), (5888, 11776, 0), (11776, 17408, 256)],
+            id="ceil, blocks",
+        ),
         pytest.param(16, 3, {"if_uneven": "whole"}, [(0, 16, 0)] * 3, id="whole"),
-        pytest.param(16, 4, {"if_uneven": "whole"}, [(0, 4, 0), (4, 8, 0), (8, 12, 0), (12, 16, 0)], id="whole, but it divides"),
-        pytest.param(2, 4, {"if_fewer": "replicate"}, [(0, 1, 0), (0, 1, 0), (1, 2, 0), (1, 2, 0)], id="replicas, blocked"),
-        pytest.param(2, 4, {"if_fewer": "replicate", "replicas": "cyclic"}, [(0, 1, 0), (1, 2, 0)] * 2, id="replicas, cyclic"),
-        pytest.param(6, 4, {"if_fewer": "replicate", "granule": 4}, [(0, 4, 0), (0, 4, 0), (4, 6, 0), (4, 6, 0)], id="replicas, short granule"),
-        pytest.param(4, 4, {"if_fewer": "replicate"}, [(0, 1, 0), (1, 2, 0), (2, 3, 0), (3, 4, 0)], id="as many as ranks"),
+        pytest.param(
+            16, 4, {"if_uneven": "whole"}, [(0, 4, 0), (4, 8, 0), (8, 12, 0), (12, 16, 0)], id="whole, but it divides"
+        ),
+        pytest.param(
+            2, 4, {"if_fewer": "replicate"}, [(0, 1, 0), (0, 1, 0), (1, 2, 0), (1, 2, 0)], id="replicas, blocked"
+        ),
+        pytest.param(
+            2, 4, {"if_fewer": "replicate", "replicas": "cyclic"}, [(0, 1, 0), (1, 2, 0)] * 2, id="replicas, cyclic"
+        ),
+        pytest.param(
+            6,
+            4,
+            {"if_fewer": "replicate", "granule": 4},
+            [(0, 4, 0), (0, 4, 0), (4, 6, 0), (4, 6, 0)],
+            id="replicas, short granule",
+        ),
+        pytest.param(
+            4, 4, {"if_fewer": "replicate"}, [(0, 1, 0), (1, 2, 0), (2, 3, 0), (3, 4, 0)], id="as many as ranks"
+        ),
         pytest.param(49159, 2, {"pad_to": 64}, [(0, 24608, 0), (24608, 49159, 57)], id="padded"),
-        pytest.param(10, 4, {"pad_to": 16}, [(0, 4, 0), (4, 8, 0), (8, 10, 2), (10, 10, 4)], id="padded, an empty rank"),
+        pytest.param(
+            10, 4, {"pad_to": 16}, [(0, 4, 0), (4, 8, 0), (8, 10, 2), (10, 10, 4)], id="padded, an empty rank"
+        ),
         pytest.param(10, 3, {"pad_to": 4, "granule": 2}, [(0, 4, 0), (4, 8, 0), (8, 10, 2)], id="padded granules"),
         pytest.param(22, 2, {"pad_local_to": 4}, [(0, 11, 1), (11, 22, 1)], id="padded after the split"),
-        pytest.param(10, 4, {"if_uneven": "ceil", "pad_local_to": 4}, [(0, 3, 1), (3, 6, 1), (6, 9, 1), (9, 10, 3)], id="padded twice"),
+        pytest.param(
+            10,
+            4,
+            {"if_uneven": "ceil", "pad_local_to": 4},
+            [(0, 3, 1), (3, 6, 1), (6, 9, 1), (9, 10, 3)],
+            id="padded twice",
+        ),
         pytest.param(10, 1, {"pad_to": 16, "pad_local_to": 7}, [(0, 10, 0)], id="one rank"),
         pytest.param(0, 3, {"pad_to": 64, "pad_local_to": 7}, [(0, 0, 0)] * 3, id="nothing"),
         pytest.param(0, 3, {"if_fewer": "replicate"}, [(0, 0, 0)] * 3, id="nothing to replicate"),
@@ -51,10 +85,25 @@ def test_parts(size: int, ranks: int, options: dict[str, Any], expected: Parts) 
         (4, 8, {}, "4 heads cannot be dealt to 8 tp ranks: 0.5 each"),
         (52, 8, {}, "52 heads cannot be dealt to 8 tp ranks: 6.5 each"),
         (16, 12, {}, "16 heads cannot be dealt to 12 tp ranks: 1.33 each"),
-        (1536, 8, {"granule": 128}, "1536 heads cannot be dealt to 8 tp ranks: 12 granules of 128, 1.5 (192 elements) each"),
-        (300, 2, {"granule": 128}, "300 heads cannot be dealt to 2 tp ranks: 2.34 granules of 128, 1.17 (150 elements) each"),
+        (
+            1536,
+            8,
+            {"granule": 128},
+            "1536 heads cannot be dealt to 8 tp ranks: 12 granules of 128, 1.5 (192 elements) each",
+        ),
+        (
+            300,
+            2,
+            {"granule": 128},
+            "300 heads cannot be dealt to 2 tp ranks: 2.34 granules of 128, 1.17 (150 elements) each",
+        ),
         (2, 3, {"if_uneven": "spread"}, "2 heads cannot be dealt to 3 tp ranks: 0.67 each"),
-        (4, 6, {"if_fewer": "replicate"}, "4 heads cannot be dealt to 6 tp ranks: fewer than the ranks, and 6 is not a multiple of 4"),
+        (
+            4,
+            6,
+            {"if_fewer": "replicate"},
+            "4 heads cannot be dealt to 6 tp ranks: fewer than the ranks, and 6 is not a multiple of 4",
+        ),
     ],
 )
 def test_refusals(size: int, ranks: int, options: dict[str, Any], text: str) -> None:
@@ -65,7 +114,12 @@ def test_refusals(size: int, ranks: int, options: dict[str, Any], text: str) -> 
 
 def test_replicas_are_counted() -> None:
     assert axes("heads", 16, 3, if_uneven="whole")[0].replicas == 3
-    assert [(part.replicas, part.sub) for part in axes("kv", 2, 4, if_fewer="replicate")] == [(2, 0), (2, 1), (2, 0), (2, 1)]
+    assert [(part.replicas, part.sub) for part in axes("kv", 2, 4, if_fewer="replicate")] == [
+        (2, 0),
+        (2, 1),
+        (2, 0),
+        (2, 1),
+    ]
     assert [part.sub for part in axes("kv", 2, 4, if_fewer="replicate", replicas="cyclic")] == [0, 0, 1, 1]
     assert axes("heads", 8, 4)[0].replicas == 1
 
@@ -107,12 +161,12 @@ def test_within_an_empty_parent() -> None:
 
 
 def test_within_refuses_a_ragged_group() -> None:
-    with pytest.raises(ShardError, match="^SHD204: 30 heads are not a whole multiple of the 8 kv_heads$"):
+    with pytest.raises(ShardError, match=r"^SHD204: 30 heads are not a whole multiple of the 8 kv_heads$"):
         within("heads", 30, axes("kv_heads", 8, 4)[0])
 
 
 def test_within_refuses_a_group_that_cannot_be_shared() -> None:
-    with pytest.raises(ShardError, match="^SHD204: 3 heads of one kv_heads cannot be shared by 2 ranks$"):
+    with pytest.raises(ShardError, match=r"^SHD204: 3 heads of one kv_heads cannot be shared by 2 ranks$"):
         within("heads", 6, axes("kv_heads", 2, 4, if_fewer="replicate")[0])
 
 
@@ -129,7 +183,9 @@ def test_per_group_of_a_split_parent_is_whole() -> None:
     assert [per(heads, kv_heads, index) for index in range(4)] == [(0, 0), (0, 0), (0, 3), (0, 3)]
 
 
-@pytest.mark.parametrize("options", [{"if_uneven": "ceil"}, {"if_uneven": "spread"}, {"pad_to": 64}, {"if_uneven": "ceil", "granule": 3}])
+@pytest.mark.parametrize(
+    "options", [{"if_uneven": "ceil"}, {"if_uneven": "spread"}, {"pad_to": 64}, {"if_uneven": "ceil", "granule": 3}]
+)
 @pytest.mark.parametrize("size", [7, 16, 29])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_the_ranks_cover_an_axis_exactly_once(size: int, ranks: int, options: dict[str, Any]) -> None:

@@ -42,7 +42,9 @@ def tensors(config: rt.Config, mesh: Mapping[str, rt.MeshDim], granule: Mapping[
     c = rt.root(config, "text_config")
     hidden = rt.get(c, "hidden_size")
     dim = rt.get(c, "head_dim")
-    kv_heads = rt.axis("kv_heads", rt.get(c, "num_key_value_heads"), mesh["tp"], granule=granule["kv_heads"], if_fewer="replicate")
+    kv_heads = rt.axis(
+        "kv_heads", rt.get(c, "num_key_value_heads"), mesh["tp"], granule=granule["kv_heads"], if_fewer="replicate"
+    )
     heads = rt.within("heads", rt.get(c, "num_attention_heads"), kv_heads)
     inter = rt.axis("inter", rt.get(c, "intermediate_size"), mesh["tp"], granule=granule["inter"])
     experts = rt.axis("experts", rt.get(c, "num_experts"), mesh["ep"], granule=granule["experts"])
@@ -57,7 +59,14 @@ def tensors(config: rt.Config, mesh: Mapping[str, rt.MeshDim], granule: Mapping[
     q_span = (heads.start * dim, heads.stop * dim)
     k_span = (q + kv_heads.start * dim, q + kv_heads.stop * dim)
     v_span = (k_span[0] + kv, k_span[1] + kv)
-    yield rt.Tensor("qkv.weight", (q + 2 * kv, hidden), "segmented_rows", DTYPE, at={0: (q_span, k_span, v_span)}, segments={0: (q, kv, kv)})
+    yield rt.Tensor(
+        "qkv.weight",
+        (q + 2 * kv, hidden),
+        "segmented_rows",
+        DTYPE,
+        at={0: (q_span, k_span, v_span)},
+        segments={0: (q, kv, kv)},
+    )
     yield rt.Tensor("o_proj.weight", (hidden, q), "channel_cols", DTYPE, at={1: (q_span,)})
     yield rt.Tensor("o_proj.bias", (hidden,), "rank0", DTYPE, at={0: rt.rank0(mesh["tp"], hidden)})
     yield rt.Tensor("A_log", (heads.size,), "head_rows", ("F32",), at={0: ((heads.start, heads.stop),)})
@@ -68,8 +77,24 @@ def tensors(config: rt.Config, mesh: Mapping[str, rt.MeshDim], granule: Mapping[
         rows = {0: ((inter.start, inter.stop),)}
         cols = {1: ((inter.start, inter.stop),)}
         formats = ("dense", "block4", "packed")
-        yield rt.Tensor(at + "up.weight", (inter.size, hidden), "expert_slices + column_parallel", DTYPE, at=rows, formats=formats, units=(("inter", 0, 1),))
-        yield rt.Tensor(at + "down.weight", (hidden, inter.size), "expert_slices + row_parallel", DTYPE, at=cols, formats=formats, units=(("inter", 1, 1),))
+        yield rt.Tensor(
+            at + "up.weight",
+            (inter.size, hidden),
+            "expert_slices + column_parallel",
+            DTYPE,
+            at=rows,
+            formats=formats,
+            units=(("inter", 0, 1),),
+        )
+        yield rt.Tensor(
+            at + "down.weight",
+            (hidden, inter.size),
+            "expert_slices + row_parallel",
+            DTYPE,
+            at=cols,
+            formats=formats,
+            units=(("inter", 1, 1),),
+        )
 
 
 IGNORED = ("visual.*",)
@@ -85,6 +110,11 @@ def mesh(tp: tuple[int, int] = (0, 1), ep: tuple[int, int] = (0, 1)) -> dict[str
 def arange(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """0, 1, 2, … in row-major order."""
     return torch.arange(torch.Size(shape).numel(), dtype=torch.float32).reshape(shape).to(dtype)
+
+
+def equal(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Same dtype, shape and values."""
+    return one.dtype == other.dtype and torch.equal(one.float(), other.float())
 
 
 def full_tensors(format: str = "dense") -> dict[str, torch.Tensor]:
@@ -122,7 +152,13 @@ def expert_tensors(format: str, stem: str, rows: int, cols: int) -> dict[str, to
 
 def headers_of(full: Mapping[str, torch.Tensor]) -> dict[str, rt.Header]:
     """The headers a file with these tensors would have."""
-    names = {torch.float32: "F32", torch.bfloat16: "BF16", torch.float16: "F16", torch.uint8: "U8", torch.float8_e4m3fn: "F8_E4M3"}
+    names = {
+        torch.float32: "F32",
+        torch.bfloat16: "BF16",
+        torch.float16: "F16",
+        torch.uint8: "U8",
+        torch.float8_e4m3fn: "F8_E4M3",
+    }
     return {name: rt.Header(names[tensor.dtype], tuple(tensor.shape)) for name, tensor in full.items()}
 
 

@@ -1,0 +1,268 @@
+"""The function of a generated module that says what the file holds and what one rank keeps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+
+from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
+from shardc.emit.dims import Dims
+from shardc.emit.python import code, identifier, quote
+from shardc.emit.strides import stride_code
+from shardc.layout.expr import Cat, Expr, Name, names, walk
+from shardc.layout.show import show
+from shardc.layout.split import Dealing
+from shardc.plan.kinds import axes_in
+from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
+
+_INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+@dataclass
+class Body:
+    """Collects lines of the function `tensors(config, mesh, granule)`."""
+
+    resolved: Resolved
+    out: list[str] = field(default_factory=list)
+    needs_lcm: bool = False
+    variables: dict[Expr, str] = field(default_factory=dict)
+
+    def write(self) -> list[str]:
+        """The lines of the function's body."""
+        root = self.resolved.spec.root
+        self._line(f"c = rt.root(config, {quote(root)})" if root else "c = config", 1)
+        for symbol in _in_order(self.resolved.symbols):
+            self._symbol(symbol)
+        self._blank()
+        for axis in self.resolved.axes.values():
+            self._axis(axis, 1)
+        dims = Dims(self.resolved.axes, self.resolved.lets)
+        self._lets(self.resolved.lets, dims, 1)
+        self._regions(dims)
+        for contract in self.resolved.contracts:
+            self._contract(contract, dims)
+        for group in dict.fromkeys(entry.group for entry in self.resolved.entries):
+            self._group(group, [entry for entry in self.resolved.entries if entry.group == group])
+        return self.out
+
+    def _line(self, text: str, depth: int) -> None:
+        self.out.append("    " * depth + text)
+
+    def _code(self, item: Code, depth: int) -> None:
+        self.out += lines(item, depth)
+
+    def _blank(self) -> None:
+        if self.out and self.out[-1]:
+            self.out.append("")
+
+    def _symbol(self, symbol: Symbol) -> None:
+        items: list[Code] = ["c", *(quote(key) for key in symbol.keys)]
+        if symbol.otherwise is not None:
+            lazy = "lambda: " if names(symbol.otherwise) else ""
+            items.append(f"default={lazy}{code(symbol.otherwise)}")
+        self._code(call(f"{identifier(symbol.name)} = rt.get", *items), 1)
+
+    def _axis(self, axis: Axis, depth: int) -> None:
+        name = identifier(axis.name)
+        if axis.within is not None:
+            parent = identifier(axis.within)
+            self._code(call(f"{name} = rt.within", quote(axis.name), code(axis.size), parent), depth)
+            return
+        items: list[Code] = [quote(axis.name), code(axis.size), f"mesh[{quote(axis.over)}]"]
+        items += [self._granule(axis), *_options(axis.how)]
+        self._code(call(f"{name} = rt.axis", *items), depth)
+
+    def _granule(self, axis: Axis) -> str:
+        found = f"granule[{quote(axis.name)}]"
+        if axis.how.granule == 1:
+            return f"granule={found}"
+        self.needs_lcm = True
+        return f"granule=lcm({axis.how.granule}, {found})"
+
+    def _lets(self, lets: Mapping[str, Expr], dims: Dims, depth: int) -> None:
+        for name, expr in lets.items():
+            self._line(f"{identifier(name)} = {dims.size(expr)}", depth)
+
+    def _regions(self, dims: Dims) -> None:
+        """One variable for each split dim that does not depend on an index: what the rank keeps of it."""
+        taken = {*self.resolved.symbols, *self.resolved.axes, *self.resolved.lets}
+        for entry in self.resolved.entries:
+            inner = {loop.index for loop in entry.loops} | entry.axes.keys()
+            own = Dims(dims.axes, {**self.resolved.lets, **entry.lets})
+            for expr, written in zip(entry.dims, entry.written, strict=True):
+                if expr in self.variables or names(expr) & inner or not own.is_split(expr):
+                    continue
+                if not self.variables:
+                    self._blank()
+                    self._line(
+                        "# What this rank keeps of each split dim, in order: (start, stop) in the file's tensor.", 1
+                    )
+                name = _variable(written, taken)
+                taken.add(name)
+                self.variables[expr] = name
+                regions = dims.regions(written if not names(written) & entry.lets.keys() else expr)
+                assert regions is not None
+                self._code(prefixed(f"{name} = ", regions), 1)
+
+    def _contract(self, contract: Contract, dims: Dims) -> None:
+        self._blank()
+        depth = 1
+        if contract.when is not None:
+            self._line(f"if {code(contract.when)}:", depth)
+            depth += 1
+        values = {name: dims.code(dims.local(expr)) for name, expr in contract.given.items()}
+        held = code(contract.require, lambda name: f"{name}_")
+        for name, value in values.items():
+            self._line(f"{name}_ = {value}", depth)
+        given = dict_of([f"{quote(name)}: {name}_" for name in values])
+        items: list[Code] = [quote(contract.use), quote(show(contract.require)), held, given]
+        self._code(call("rt.contract", *items, 'mesh["tp"]'), depth)
+
+    def _group(self, group: str, entries: list[Entry]) -> None:
+        first = entries[0]
+        self._blank()
+        self._line(f"# {group}", 1)
+        dims = Dims({**self.resolved.axes, **first.axes}, {**self.resolved.lets, **first.lets})
+        inner = {loop.index for loop in first.loops} | first.axes.keys()
+        self._lets({k: v for k, v in first.lets.items() if not names(v) & inner}, dims, 1)
+        shared = [when for when in first.when if all(when in entry.when for entry in entries)]
+        depth = self._conditions([w for w in shared if not _indices(w, first)], 1)
+        bound: set[str] = set()
+        pending = [w for w in shared if _indices(w, first)]
+        for loop in first.loops:
+            self._line(f"for {identifier(loop.index)} in {_range(loop.start, loop.stop, loop.axis)}:", depth)
+            depth += 1
+            bound.add(loop.index)
+            ready = [w for w in pending if _indices(w, first) <= bound]
+            pending = [w for w in pending if w not in ready]
+            depth = self._conditions(ready, depth)
+        for axis in first.axes.values():
+            self._axis(axis, depth)
+        self._lets({k: v for k, v in first.lets.items() if names(v) & inner}, dims, depth)
+        prefix = _common_prefix(entries)
+        if prefix:
+            self._line(f"at = {_name(prefix)}", depth)
+        for entry in entries:
+            own = [when for when in entry.when if when not in shared]
+            self._tensor(entry, prefix, dims, self._conditions(own, depth))
+
+    def _conditions(self, whens: Iterable[Expr], depth: int) -> int:
+        for when in whens:
+            self._line(f"if {code(when)}:", depth)
+            depth += 1
+        return depth
+
+    def _tensor(self, entry: Entry, prefix: str, dims: Dims, depth: int) -> None:
+        name = f"at + {quote(entry.pattern.removeprefix(prefix))}" if prefix else _name(entry.pattern)
+        shape = tuple_of([dims.size(expr) for expr in entry.written])
+        spec = self.resolved.spec.dtype
+        dtype = tuple_of([quote(d) for d in entry.dtypes]) if entry.dtypes != tuple(spec.file) else "DTYPE"
+        items: list[Code] = [name, shape, quote(entry.kind), dtype]
+        at = self._at(entry, dims)
+        if at:
+            items.append(dict_of(at, "at="))
+        if entry.load is not None:
+            items.append(f"load={quote(entry.load)}")
+        if [f.name for f in entry.formats] != ["dense"]:
+            items.append(prefixed("formats=", tuple_of([quote(f.name) for f in entry.formats])))
+            items += _units(entry, dims)
+        if entry.optional:
+            items.append("optional=True")
+        if entry.tie is not None:
+            tied = quote(entry.tie.name)
+            when = entry.tie.when
+            items.append(f"tied_to={tied}" if when is None else f"tied_to={tied} if {code(when)} else None")
+        self._code(call("yield rt.Tensor", *items), depth)
+
+    def _at(self, entry: Entry, dims: Dims) -> list[Code]:
+        if entry.kind.endswith("rank0"):
+            dim = entry.out_dim or 0
+            return [f'{dim}: rt.rank0(mesh["tp"], {dims.size(entry.written[dim])})']
+        found = [
+            (i, self.variables.get(expr) or dims.regions(written))
+            for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True))
+        ]
+        return [prefixed(f"{i}: ", regions) for i, regions in found if regions is not None]
+
+
+def _units(entry: Entry, dims: Dims) -> list[Code]:
+    """What formats need to know: rows of one element of each axis, and the segments of concatenations."""
+    units: list[Code] = []
+    segments: list[Code] = []
+    for i, expr in enumerate(entry.dims):
+        if i not in (entry.out_dim, entry.in_dim):
+            continue
+        written = entry.written[i]
+        for axis in dict.fromkeys(axes_in(expr, dims.axes)):
+            for root, stride in stride_code(written, axis, dims):
+                units.append(tuple_of([quote(root), str(i), stride]))
+        if isinstance(expr, Cat):
+            parts = written.parts if isinstance(written, Cat) else expr.parts
+            segments.append(prefixed(f"{i}: ", tuple_of([dims.size(part) for part in parts])))
+    out: list[Code] = []
+    if units:
+        out.append(prefixed("units=", tuple_of(list(dict.fromkeys(units)))))
+    if segments:
+        out.append(prefixed("segments=", dict_of(segments)))
+    return out
+
+
+def _variable(written: Expr, taken: set[str]) -> str:
+    """A name for the regions of a dim: the names in it, in order."""
+    words = [node.id for node in walk(written) if isinstance(node, Name)]
+    base = "_".join(words)[:60].rstrip("_") + "_at"
+    return next(name for n in count() if (name := base if n == 0 else f"{base}{n + 1}") not in taken)
+
+
+def _options(how: Dealing) -> list[str]:
+    out = []
+    if how.if_uneven != "error":
+        out.append(f"if_uneven={quote(how.if_uneven)}")
+    if how.if_fewer != "error":
+        out.append(f"if_fewer={quote(how.if_fewer)}")
+    if how.replicas != "blocked":
+        out.append(f"replicas={quote(how.replicas)}")
+    if how.pad_to is not None:
+        out.append(f"pad_to={how.pad_to}")
+    if how.pad_local_to is not None:
+        out.append(f"pad_local_to={how.pad_local_to}")
+    return out
+
+
+def _in_order(symbols: Mapping[str, Symbol]) -> list[Symbol]:
+    """Symbols after those that their `else` uses."""
+    out: list[Symbol] = []
+    pending = list(symbols.values())
+    while pending:
+        done = {symbol.name for symbol in out}
+        ready = next(s for s in pending if s.otherwise is None or names(s.otherwise) <= done)
+        out.append(ready)
+        pending.remove(ready)
+    return out
+
+
+def _indices(when: Expr, entry: Entry) -> set[str]:
+    return names(when) & {loop.index for loop in entry.loops}
+
+
+def _range(start: Expr, stop: Expr, axis: str | None) -> str:
+    if axis is not None:
+        return f"range({identifier(axis)}.start, {identifier(axis)}.stop)"
+    return f"range({code(stop)})" if code(start) == "0" else f"range({code(start)}, {code(stop)})"
+
+
+def _common_prefix(entries: list[Entry]) -> str:
+    """The group's `at` with its dot: what all names begin with, up to the last dot that all share."""
+    first, last = min(e.pattern for e in entries), max(e.pattern for e in entries)
+    shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    prefix = first[: first.rfind(".", 0, shared) + 1]
+    return prefix if "{" in prefix else ""
+
+
+def _name(pattern: str) -> str:
+    """A name pattern as a literal, an f-string where it has indices."""
+    if "{" not in pattern:
+        return quote(pattern)
+    return "f" + _INDEX.sub(lambda m: f"{{{identifier(m[1])}}}", quote(pattern))

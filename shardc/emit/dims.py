@@ -1,0 +1,123 @@
+"""A dim as code: its full size, and the regions that one rank keeps, written out as start and stop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shardc.emit.brackets import Code, flat, tuple_of
+from shardc.emit.pieces import ZERO, Indices, Piece, Pieces, Repeat, add, mul, total
+from shardc.emit.python import code, identifier
+from shardc.layout.expr import Binary, Cat, Expr, Local, Name, Per, substitute
+from shardc.plan.kinds import axes_in
+from shardc.plan.resolved import Axis
+
+_INDICES = ("i", "j", "k")
+
+
+@dataclass(frozen=True)
+class Dims:
+    """Writes dims, given the axes in scope, and the lets that have variables of their own.
+
+    A let has a variable of its own that holds its full size.
+    """
+
+    axes: Mapping[str, Axis]
+    lets: Mapping[str, Expr]
+
+    def size(self, expr: Expr) -> str:
+        """The full size, as a Python expression."""
+        return self.code(self.full(expr))
+
+    def code(self, expr: Expr) -> str:
+        """A formula on names of the spec and on Python names (those with a dot, and indices) as Python."""
+        return code(expr, lambda name: name if "." in name or name in _INDICES else identifier(name))
+
+    def is_split(self, expr: Expr) -> bool:
+        return bool(axes_in(substitute(expr, self.lets), self.axes))
+
+    def regions(self, expr: Expr) -> Code | None:
+        """The rank's regions as a tuple of (start, stop) or (start, stop, pad); None where the dim is whole."""
+        if not self.is_split(expr):
+            return None
+        return tuple_of([self._written(piece) for piece in self.pieces(expr, {})])
+
+    def full(self, expr: Expr) -> Expr:
+        """The full size as a formula: axes by `.size`, segments added up; lets stay names."""
+        return self._measured(expr, "size")
+
+    def local(self, expr: Expr) -> Expr:
+        """The size on the rank as a formula: axes by `.local`."""
+        return self._measured(substitute(expr, self.lets), "local")
+
+    def _measured(self, expr: Expr, what: str) -> Expr:
+        match expr:
+            case Local(layout):
+                return self.local(layout)
+            case Name(id) if id in self.axes:
+                return Name(f"{identifier(id)}.{what}")
+            case Per(child, parent):
+                return Binary("//", Name(f"{identifier(child)}.size"), Name(f"{identifier(parent)}.size"))
+            case Cat(parts):
+                return total([self._measured(part, what) for part in parts])
+            case Binary(op, left, right):
+                return Binary(op, self._measured(left, what), self._measured(right, what))
+        return expr
+
+    def pieces(self, expr: Expr, current: Indices) -> list[Pieces]:
+        """The regions of a layout in the order in which the rank keeps them."""
+        match expr:
+            case Name(id) if id in self.axes:
+                axis = identifier(id)
+                pad = Name(f"{axis}.pad") if can_pad(id, self.axes) else ZERO
+                return [Piece(Name(f"{axis}.start"), Name(f"{axis}.stop"), pad)]
+            case Name(id) if id in self.lets and self.is_split(expr):
+                return self.pieces(self.lets[id], current)
+            case Per(child, parent):
+                group = f"rt.per({identifier(child)}, {identifier(parent)}, {current[parent]})"
+                return [Piece(Name(f"{group}[0]"), Name(f"{group}[1]"))]
+            case Cat(parts):
+                return self._concatenated(parts, current)
+            case Binary("*", left, right) if self.is_split(right):
+                return self._repeated(left, right, current)
+            case Binary("*", left, right) if self.is_split(left):
+                return [piece.scaled(self.full(right)) for piece in self.pieces(left, current)]
+        return [Piece(ZERO, self.full(expr))]
+
+    def _concatenated(self, parts: tuple[Expr, ...], current: Indices) -> list[Pieces]:
+        out: list[Pieces] = []
+        offset: Expr = ZERO
+        for part in parts:
+            out += [piece.moved(offset) for piece in self.pieces(part, current)]
+            offset = add(offset, self.full(part))
+        return out
+
+    def _repeated(self, outer: Expr, inner: Expr, current: Indices) -> list[Pieces]:
+        index = _INDICES[len(current)]
+        here = {**current, outer.id if isinstance(outer, Name) else index: index}
+        inside = tuple(piece.moved(mul(Name(index), self.full(inner))) for piece in self.pieces(inner, here))
+        out: list[Pieces] = []
+        for piece in self.pieces(outer, current):
+            assert isinstance(piece, Piece)
+            out.append(Repeat(index, piece.start, piece.stop, inside))
+            if piece.pad != ZERO:
+                out.append(Piece(ZERO, ZERO, mul(piece.pad, self.local(inner))))
+        return out
+
+    def _written(self, piece: Pieces) -> Code:
+        if isinstance(piece, Piece):
+            ends = [piece.start, piece.stop] + ([piece.pad] if piece.pad != ZERO else [])
+            return tuple_of([self.code(end) for end in ends])
+        inside = [flat(self._written(part)) for part in piece.pieces]
+        each = f"for {piece.index} in range({self.code(piece.start)}, {self.code(piece.stop)})"
+        if len(inside) == 1 and not inside[0].startswith("*"):
+            return f"*({inside[0]} {each})"
+        return f"*(region {each} for region in ({', '.join(inside)}{',' if len(inside) == 1 else ''}))"
+
+
+def can_pad(axis: str, axes: Mapping[str, Axis]) -> bool:
+    """Whether a rank's share of the axis can end in padding."""
+    declared = axes[axis]
+    if declared.within is not None:
+        return can_pad(declared.within, axes)
+    return declared.how.pad_to is not None or declared.how.pad_local_to is not None or declared.how.if_uneven == "ceil"

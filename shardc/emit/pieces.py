@@ -1,0 +1,67 @@
+"""Regions as formulas: what `shardc.layout.regions` computes for one rank, written down for any rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TypeAlias
+
+from shardc.layout.expr import Binary, Expr, Num
+
+ZERO, ONE = Num(0), Num(1)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One region: rows [start, stop) of the file's dim, then `pad` rows of zero."""
+
+    start: Expr
+    stop: Expr
+    pad: Expr = ZERO
+
+    def moved(self, offset: Expr) -> Piece:
+        if (self.start, self.stop) == (ZERO, ZERO):
+            return self
+        return replace(self, start=add(offset, self.start), stop=add(offset, self.stop))
+
+    def scaled(self, step: Expr) -> Piece:
+        return Piece(mul(self.start, step), mul(self.stop, step), mul(self.pad, step))
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """The pieces, once for each `index` in start .. stop-1."""
+
+    index: str
+    start: Expr
+    stop: Expr
+    pieces: tuple[Pieces, ...]
+
+    def moved(self, offset: Expr) -> Repeat:
+        return replace(self, pieces=tuple(piece.moved(offset) for piece in self.pieces))
+
+    def scaled(self, step: Expr) -> Repeat:
+        return replace(self, pieces=tuple(piece.scaled(step) for piece in self.pieces))
+
+
+Pieces: TypeAlias = Piece | Repeat
+Indices: TypeAlias = Mapping[str, str]
+
+
+def add(a: Expr, b: Expr) -> Expr:
+    return b if a == ZERO else a if b == ZERO else Binary("+", a, b)
+
+
+def mul(a: Expr, b: Expr) -> Expr:
+    if ZERO in (a, b):
+        return ZERO
+    return b if a == ONE else a if b == ONE else Binary("*", a, b)
+
+
+def total(parts: list[Expr]) -> Expr:
+    """The sum of formulas; equal ones in a row are counted, so `k | k | v` is `2 * k + v`."""
+    out: Expr = ZERO
+    for part, equal in groupby(parts):
+        out = add(out, mul(Num(len(list(equal))), part))
+    return out

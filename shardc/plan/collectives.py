@@ -1,0 +1,52 @@
+"""What the model has to do between ranks, as the shard kinds imply it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shardc.plan.kinds import REDUCED, axes_in
+from shardc.plan.resolved import Entry, Resolved
+
+_EMBEDDINGS = ("embed", "wte")
+
+
+@dataclass(frozen=True)
+class Collective:
+    """After (or, for an embedding, around) the tensor `pattern`, the ranks of `over` do `what`.
+
+    all_reduce: sum the output. masked_all_reduce: look up own rows, zeros for others, sum. gather: concatenate
+    the output. combine: sum the experts' outputs. sum_of_squares: share the statistic of a norm over a split dim.
+    """
+
+    pattern: str
+    what: str
+    over: str
+
+
+def collectives(resolved: Resolved) -> list[Collective]:
+    """Every collective of the architecture; one whose mesh dim has a single rank is no work."""
+    return [one for entry in resolved.entries for one in _of(entry, resolved)]
+
+
+def _of(entry: Entry, resolved: Resolved) -> Iterator[Collective]:
+    axes = {**resolved.axes, **entry.axes}
+    words = entry.derived.split(" + ")
+    if any(word in REDUCED for word in words) and entry.in_dim is not None:
+        for over in dict.fromkeys(axes[axis].over for axis in axes_in(entry.dims[entry.in_dim], axes)):
+            yield Collective(entry.pattern, "all_reduce", over)
+    if "vocab_rows" in words and entry.out_dim is not None:
+        over = axes[axes_in(entry.dims[entry.out_dim], axes)[0]].over
+        if entry.collective in (None, "gather", "masked_all_reduce"):
+            embedding = any(word in entry.pattern for word in _EMBEDDINGS)
+            what = entry.collective or ("masked_all_reduce" if embedding else "gather")
+            yield Collective(entry.pattern, what, over)
+    if entry.collective == "sum_of_squares":
+        split = [axis for dim in entry.dims for axis in axes_in(dim, axes)]
+        if split:
+            yield Collective(entry.pattern, "sum_of_squares", axes[split[0]].over)
+    if "expert_slices" in words and any(word in REDUCED for word in words):
+        stacked = [axis for dim in entry.dims[: entry.leads] for axis in axes_in(dim, axes)]
+        selecting = [loop.axis for loop in entry.loops if loop.axis]
+        # The experts' outputs are summed after their last tensor: the one that leads back to the hidden dim.
+        yield Collective(entry.pattern, "combine", axes[(stacked + selecting)[0]].over)

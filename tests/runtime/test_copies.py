@@ -1,0 +1,87 @@
+import pytest
+import torch
+
+from shardc.runtime import Shard
+from shardc.runtime.copies import copy_shard
+from shardc.runtime.dtypes import FILE_DTYPES, TORCH_DTYPES
+from shardc.runtime.regions import Spans
+
+from .conftest import CopyCounter
+from .tiny_model import arange
+
+
+def shard(shape: tuple[int, ...], at: tuple[Spans, ...], dtype: str = "F32", load: str | None = None) -> Shard:
+    return Shard("w", "column_parallel", "dense", dtype, (dtype,), load, shape, at)
+
+
+def test_rows() -> None:
+    local = copy_shard(shard((8, 2), (((4, 6, 0),), ((0, 2, 0),))), arange(8, 2), "cpu")
+    assert local.tolist() == [[8.0, 9.0], [10.0, 11.0]]
+    assert local.untyped_storage().nbytes() == 16
+
+
+def test_cols_are_one_strided_copy(copy_counter: CopyCounter) -> None:
+    with copy_counter:
+        local = copy_shard(shard((4, 6), (((0, 4, 0),), ((2, 4, 0),))), arange(4, 6), "cpu")
+    assert local.tolist() == [[2.0, 3.0], [8.0, 9.0], [14.0, 15.0], [20.0, 21.0]]
+    assert (copy_counter.copies, copy_counter.others) == (1, [])
+    assert local.is_contiguous()
+
+
+def test_q_k_v_are_three_copies(copy_counter: CopyCounter) -> None:
+    with copy_counter:
+        local = copy_shard(shard((8, 1), (((2, 4, 0), (5, 6, 0), (7, 8, 0)), ((0, 1, 0),))), arange(8, 1), "cpu")
+    assert local.flatten().tolist() == [2.0, 3.0, 5.0, 7.0]
+    assert copy_counter.copies == 3
+
+
+def test_padding_after_each_half_is_zero() -> None:
+    local = copy_shard(shard((44, 2), (((11, 22, 1), (33, 44, 1)), ((0, 2, 0),))), arange(44, 2), "cpu")
+    assert local.shape == (24, 2)
+    assert local[0].tolist() == [22.0, 23.0]
+    assert local[11].tolist() == [0.0, 0.0]
+    assert local[12].tolist() == [66.0, 67.0]
+    assert local[23].tolist() == [0.0, 0.0]
+    assert local.sum() == 2398
+
+
+def test_nothing_is_copied_of_padding_alone(copy_counter: CopyCounter) -> None:
+    with copy_counter:
+        local = copy_shard(shard((4, 24), (((0, 4, 0),), ((0, 0, 8),))), arange(4, 24), "cpu")
+    assert local.tolist() == [[0.0] * 8] * 4
+    assert copy_counter.copies == 0
+
+
+def test_the_cast_is_part_of_the_copy(copy_counter: CopyCounter) -> None:
+    with copy_counter:
+        local = copy_shard(shard((8,), (((2, 6, 0),),), load="BF16"), arange(8), "cpu")
+    assert local.dtype == torch.bfloat16
+    assert local.tolist() == [2.0, 3.0, 4.0, 5.0]
+    assert (copy_counter.copies, copy_counter.others) == (1, [])
+
+
+@pytest.mark.parametrize("name", TORCH_DTYPES)
+def test_bytes_of_every_dtype(name: str) -> None:
+    dtype = TORCH_DTYPES[name]
+    full = (torch.arange(4 * 6 * dtype.itemsize) % 2).to(torch.uint8).reshape(4, -1).view(dtype)
+    local = copy_shard(shard((4, 6), (((1, 3, 1),), ((2, 4, 2),)), FILE_DTYPES[dtype]), full, "cpu")
+    assert local.dtype == dtype
+    expected = torch.zeros(3, 4 * dtype.itemsize, dtype=torch.uint8)
+    expected[:2, : 2 * dtype.itemsize] = full[1:3, 2:4].contiguous().view(torch.uint8)
+    assert torch.equal(local.view(torch.uint8), expected)
+
+
+def test_a_parameter_is_copied_without_gradient() -> None:
+    full = torch.nn.Parameter(arange(8))
+    assert not copy_shard(shard((8,), (((0, 4, 0),),)), full, "cpu").requires_grad
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("load", [None, "BF16"])
+def test_copies_to_a_device(load: str | None) -> None:
+    cols = shard((64, 48), (((8, 24, 8), (32, 48, 0)), ((16, 32, 0),)), load=load)
+    full = arange(64, 48)
+    on_host = copy_shard(cols, full, "cpu")
+    assert torch.equal(copy_shard(cols, full, "cuda").cpu(), on_host)
+    assert torch.equal(copy_shard(cols, full.cuda(), "cuda").cpu(), on_host)

@@ -1,0 +1,98 @@
+import pytest
+
+from shardc.runtime import Shard, ShardError, Tensor
+from shardc.runtime.choices import choose
+from shardc.runtime.cutting import cut
+
+from .tiny_model import FORMATS, expert_tensors, headers_of
+
+BF16 = ("BF16",)
+
+
+def cut_as(format: str, tensor: Tensor) -> dict[str, Shard]:
+    headers = headers_of(expert_tensors(format, tensor.stem, 16, 8))
+    return {shard.name: shard for shard in cut([tensor], {tensor.name: choose(tensor, FORMATS, headers)})}
+
+
+def weight(**options: object) -> Tensor:
+    return Tensor("up.weight", (16, 8), "column_parallel", ("F32",), formats=("dense", "block4", "packed"), **options)  # type: ignore[arg-type]
+
+
+def test_a_dim_that_is_not_cut_is_whole() -> None:
+    assert cut_as("dense", weight(at={0: ((4, 8),)}))["up.weight"].at == (((4, 8, 0),), ((0, 8, 0),))
+
+
+def test_parts_follow_the_weight_rows() -> None:
+    shards = cut_as("packed", weight(at={0: ((4, 8),)}))
+    assert {name: (shard.shape, shard.local_shape) for name, shard in shards.items()} == {
+        "up.weight": ((16, 4), (4, 4)),
+        "up.weight_scale": ((16, 1), (4, 1)),
+        "up.weight_scale_2": ((), ()),
+        "up.input_scale": ((1,), (1,)),
+    }
+    assert [shard.kind for shard in shards.values()] == [
+        "column_parallel",
+        "column_parallel",
+        "replicated",
+        "replicated",
+    ]
+    assert [shard.optional for shard in shards.values()] == [False, False, False, True]
+
+
+def test_parts_follow_the_weight_cols() -> None:
+    shards = cut_as("block4", weight(at={1: ((4, 8, 4),)}))
+    assert shards["up.weight"].at == (((0, 16, 0),), ((4, 8, 4),))
+    assert shards["up.weight_scale_inv"].at == (((0, 4, 0),), ((1, 2, 1),))
+
+
+def test_leading_dims_stay_in_front() -> None:
+    stacked = Tensor(
+        "up.weight", (6, 16, 8), "expert_slices", BF16, at={0: ((2, 4),), 1: ((4, 8),)}, formats=("block4",)
+    )
+    shards = cut([stacked], {"up.weight": choose(stacked, FORMATS, None)})
+    assert [(shard.shape, shard.local_shape) for shard in shards] == [((6, 16, 8), (2, 4, 8)), ((6, 4, 2), (2, 1, 2))]
+
+
+def test_segments_of_a_part() -> None:
+    fused = Tensor(
+        "qkv.weight",
+        (10, 8),
+        "segmented_rows",
+        BF16,
+        at={0: ((4, 6), (6, 10))},
+        segments={0: (6, 4)},
+        formats=("block4",),
+    )
+    _, scale = cut([fused], {"qkv.weight": choose(fused, FORMATS, None)})
+    assert (scale.shape, scale.at[0]) == ((3, 2), ((1, 3, 0),))
+
+
+def test_only_a_dense_tensor_is_loaded_as_another_dtype() -> None:
+    assert cut_as("dense", weight(load="BF16"))["up.weight"].load == "BF16"
+    assert {shard.load for shard in cut_as("packed", weight(load="BF16")).values()} == {None}
+
+
+def test_tensors_that_are_alike_share_their_spans() -> None:
+    tensors = [Tensor(f"{n}.weight", (16, 8), "column_parallel", BF16, at={0: ((4, 8),)}) for n in range(2)]
+    first, second = cut(tensors, {tensor.name: choose(tensor, {}, None) for tensor in tensors})
+    assert first.at is second.at
+
+
+def test_tensors_that_the_file_lacks_are_left_out() -> None:
+    assert cut([weight()], {"up.weight": None}) == []
+
+
+def test_every_part_that_cannot_be_cut_is_found() -> None:
+    tensors = [
+        Tensor("a.weight", (16, 8), "column_parallel", BF16, at={0: ((0, 6),)}, formats=("block4",)),
+        Tensor("b.weight", (16, 9), "column_parallel", BF16, formats=("packed",)),
+        Tensor("c.weight", (16, 8), "column_parallel", BF16, at={0: ((0, 6),)}, formats=("block4",)),
+    ]
+    with pytest.raises(ShardError) as caught:
+        cut(tensors, {tensor.name: choose(tensor, FORMATS, None) for tensor in tensors})
+    assert caught.value.findings == (
+        ("SHD212", "a.weight_scale_inv: dim 0 cut at 6, inside a unit of 4"),
+        ("SHD213", "b.weight: 9 is not a multiple of 2"),
+        ("SHD213", "b.weight_scale: 9 is not a multiple of 8"),
+        ("SHD212", "c.weight_scale_inv: dim 0 cut at 6, inside a unit of 4"),
+    )

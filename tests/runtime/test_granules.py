@@ -1,0 +1,52 @@
+from shardc.runtime import Part, Tensor
+from shardc.runtime.choices import choose
+from shardc.runtime.granules import granules
+
+FORMATS = {
+    "fp8_block": (
+        Part("{stem}.weight", ("F8_E4M3",), (("out", 1, False), ("in", 1, False))),
+        Part("{stem}.weight_scale_inv", ("F32",), (("out", 128, True), ("in", 128, True))),
+    ),
+    "nvfp4": (
+        Part("{stem}.weight", ("U8",), (("out", 1, False), ("in", 2, False))),
+        Part("{stem}.weight_scale", ("F8_E4M3",), (("out", 1, False), ("in", 16, False))),
+        Part("{stem}.weight_scale_2", ("F32",), ()),
+    ),
+}
+
+
+def found(*tensors: Tensor) -> dict[str, int]:
+    return dict(granules(tensors, {tensor.name: choose(tensor, FORMATS, None) for tensor in tensors}))
+
+
+def tensor(name: str, format: str, *units: tuple[str, int, int], shape: tuple[int, ...] = (1024, 1024)) -> Tensor:
+    return Tensor(name, shape, "replicated", ("BF16",), formats=(format,), units=units)
+
+
+def test_dense_tensors_have_none() -> None:
+    assert found(tensor("a", "dense", ("heads", 0, 128))) == {}
+
+
+def test_a_unit_in_elements_of_the_axis() -> None:
+    assert found(tensor("a", "fp8_block", ("inter", 0, 1))) == {"inter": 128}
+    assert found(tensor("a", "fp8_block", ("heads", 0, 64))) == {"heads": 2}
+    assert found(tensor("a", "fp8_block", ("heads", 0, 128))) == {"heads": 1}
+    assert found(tensor("a", "fp8_block", ("heads", 0, 192))) == {"heads": 2}
+
+
+def test_out_and_in_have_units_of_their_own() -> None:
+    assert found(tensor("a", "nvfp4", ("inter", 0, 1), ("hidden", 1, 1))) == {"inter": 1, "hidden": 16}
+
+
+def test_the_lcm_over_all_tensors() -> None:
+    assert found(tensor("a", "nvfp4", ("inter", 1, 1)), tensor("b", "fp8_block", ("inter", 0, 48))) == {"inter": 16}
+    assert found(tensor("a", "nvfp4", ("inter", 1, 1)), tensor("b", "fp8_block", ("inter", 0, 1))) == {"inter": 128}
+
+
+def test_stacked_experts_are_never_inside_a_unit() -> None:
+    stacked = tensor("a", "fp8_block", ("experts", 0, 1), ("inter", 1, 1), shape=(8, 1024, 1024))
+    assert found(stacked) == {"inter": 128}
+
+
+def test_any_other_axis_has_a_granule_of_one() -> None:
+    assert granules([], {})["heads"] == 1

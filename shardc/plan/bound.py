@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import lcm
@@ -61,7 +61,10 @@ class Grain:
 
 @dataclass
 class Bound:
-    """Values of symbols, families with their formats, and granules. `findings` are complete once it is made."""
+    """Values of symbols, families with their formats, and granules. `findings` are complete once it is made.
+
+    `proved` and `cuttable` remember dims (by `Plan.dim_key`) over the meshes that are tried.
+    """
 
     resolved: Resolved
     evidence: Evidence
@@ -69,6 +72,8 @@ class Bound:
     families: list[Family] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
     findings: list[Diagnostic] = field(default_factory=list)
+    proved: set[Hashable] = field(default_factory=set)
+    cuttable: set[Hashable] = field(default_factory=set)
 
     @property
     def values(self) -> Mapping[str, object]:
@@ -86,6 +91,10 @@ class Bound:
         for grain in self.grains:
             out[grain.axis] = lcm(out.get(grain.axis, 1), grain.granule)
         return out
+
+    def is_tied(self, entry: Entry) -> bool:
+        """Whether this config lets the file lack the entry's tensor, being tied to another."""
+        return entry.tie is not None and (entry.tie.when is None or condition(entry.tie.when, self.values))
 
     def axes_of(self, family: Family) -> Mapping[str, Axis]:
         return {**self.resolved.axes, **family.entry.axes}
@@ -135,7 +144,7 @@ def _add(names: Names, bound: Bound) -> None:
 def _without_absent(names: Names, bound: Bound) -> Names:
     """Leaves out optional and tied names that the file lacks; tied ones are remembered as aliases."""
     headers, entry = bound.evidence.headers, names.entry
-    tied = entry.tie is not None and (entry.tie.when is None or condition(entry.tie.when, bound.values))
+    tied = bound.is_tied(entry)
     if not (entry.optional or tied) or (headers is None and not tied):
         return names
     here = [

@@ -9,9 +9,9 @@ from shardc.layout.errors import FormulaError, SplitError
 from shardc.layout.evaluate import condition
 from shardc.layout.regions import Scope, measure
 from shardc.layout.split import Split
-from shardc.layout.units import CutError
+from shardc.layout.units import CutError, units_of
 from shardc.plan.bound import AxisKey, Bound, Family
-from shardc.plan.plan import Coords, Plan
+from shardc.plan.plan import Coords, Plan, segments
 from shardc.plan.resolved import Axis, Contract
 
 
@@ -112,19 +112,21 @@ def _parent_key(axis: Axis, env: tuple[tuple[str, int], ...], known: Set[AxisKey
 
 
 def _try_cuts(plan: Plan, out: Compiled) -> None:
-    """Each stored tensor on each rank of the mesh dims that split it, until one cut fails."""
+    """Each dim of each stored tensor on each rank of the mesh dims that split it, until one cut fails."""
+    tried = plan.bound.cuttable
     for family in plan.families:
         for part in family.stored.parts:
             for i, (dim, unit) in enumerate(plan.part_dims(family, part)):
-                if unit is None:
+                key = plan.dim_key(family, dim, unit)
+                if unit is None or key in tried:
                     continue
                 try:
-                    plan.part_shape(family, part)
+                    units_of(segments(family, dim), unit.unit, unit.ceil)
                     for rank in _ranks_of(plan, family, dim):
-                        plan.part_at(family, part, rank)
+                        plan.part_dim(family, dim, unit, rank)
+                    tried.add(key)
                 except CutError as error:
                     out.cuts.append(CutFault(family, part.names[0], i, error))
-                    break
 
 
 def _ranks_of(plan: Plan, family: Family, dim: int) -> list[Coords]:

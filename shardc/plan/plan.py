@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
@@ -81,13 +81,19 @@ class Plan:
         return {**{name: split for (name, at), split in self.splits.items() if not at}, **own}
 
     def mesh_dims(self, family: Family, dim: int) -> tuple[str, ...]:
-        """The mesh dims that split one dim of a family."""
+        """The mesh dims whose ranks keep different rows of one dim of a family."""
+        if self.is_rank0(family, dim):
+            return ("tp",)
         axes = self.bound.axes_of(family)
         return tuple(dict.fromkeys(axes[a].over for a in axes_in(family.entry.dims[dim], axes)))
 
+    def is_rank0(self, family: Family, dim: int) -> bool:
+        """Whether rank 0 of tp keeps the whole dim, and the others zeros."""
+        return family.entry.kind.endswith("rank0") and dim == family.entry.out_dim
+
     def dim(self, family: Family, dim: int, rank: Coords) -> Regions:
         """The rank's regions of one dim of the weight, in elements."""
-        if family.entry.kind.endswith("rank0") and dim == family.entry.out_dim:
+        if self.is_rank0(family, dim):
             whole = family.shape[dim]
             return ((0, whole, 0),) if rank.get("tp", 0) == 0 else ((0, 0, whole),)
         over = self.mesh_dims(family, dim)
@@ -121,12 +127,18 @@ class Plan:
 
     def part_at(self, family: Family, part: StoredPart, rank: Coords) -> tuple[Regions, ...]:
         """The rank's regions of a stored tensor; CutError (SHD212) where a unit would be cut."""
-        return tuple(
-            self.dim(family, dim, rank)
-            if unit is None
-            else in_units(self.dim(family, dim, rank), segments(family, dim), unit.unit)
-            for dim, unit in self.part_dims(family, part)
-        )
+        return tuple(self.part_dim(family, dim, unit, rank) for dim, unit in self.part_dims(family, part))
+
+    def part_dim(self, family: Family, dim: int, unit: PartDim | None, rank: Coords) -> Regions:
+        """The rank's regions of a weight's dim, in units of a stored tensor; CutError (SHD212)."""
+        regions = self.dim(family, dim, rank)
+        return regions if unit is None else in_units(regions, segments(family, dim), unit.unit)
+
+    def dim_key(self, family: Family, dim: int, unit: PartDim | None) -> Hashable:
+        """Equal for dims of one bound spec that are cut alike, on any mesh, so that work on them can be shared."""
+        rank0 = self.is_rank0(family, dim)
+        ranks = tuple((over, self.mesh.get(over, 1)) for over in self.mesh_dims(family, dim))
+        return (id(family.entry.dims[dim]), tuple(family.env.items()), family.shape[dim], unit, rank0, ranks)
 
     def kept(self, family: Family, names: tuple[str, ...], rank: Coords) -> tuple[str, ...]:
         """The names this rank keeps: all, or those of its elements of the axis that selects names."""

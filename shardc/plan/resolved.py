@@ -64,7 +64,12 @@ class FormatPart:
 
     def named(self, tensor: str) -> str:
         """Its name for the weight `tensor`."""
-        return self.name.replace("{stem}", tensor.removesuffix(".weight"))
+        return self.all_named((tensor,))[0]
+
+    def all_named(self, tensors: tuple[str, ...]) -> tuple[str, ...]:
+        """Its names for many weights."""
+        before, after = self.name.split("{stem}")
+        return tuple([f"{before}{tensor.removesuffix('.weight')}{after}" for tensor in tensors])
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,9 @@ def stored(family: Names, headers: Mapping[str, Header] | None) -> list[Stored]:
     if headers is None:
         first = family.entry.formats[0]
         return [_as(family, first, _first_dtypes(family, first))]
+    alike = _all_alike(family, headers)
+    if alike is not None:
+        return [alike]
     keys: dict[tuple[str, tuple[str | None, ...]], list[int]] = {}
     for format, rows in _signatures(family, headers):
         for i, row in rows:
@@ -45,6 +48,27 @@ def stored(family: Names, headers: Mapping[str, Header] | None) -> list[Stored]:
     if len(keys) <= 1:
         return [_as(family, by_name[name], row) for name, row in keys]
     return [_as(_pick(family, at), by_name[name], row) for (name, row), at in keys.items()]
+
+
+def _all_alike(family: Names, headers: Mapping[str, Header]) -> Stored | None:
+    """The common case: all tensors of the family are there, with one header for each part."""
+    mains = set(map(headers.get, family.names))
+    if len(mains) != 1 or None in mains:
+        return None
+    dtype = headers[family.names[0]][0]
+    format = choose(family, family.names[0], dtype, headers)
+    if not format.parts:
+        return _as(family, format, (dtype,))
+    parts: list[StoredPart] = []
+    for part in format.parts:
+        names = part.all_named(family.names)
+        found = set(map(headers.get, names))
+        if len(found) != 1 or (None in found and not part.optional):
+            return None
+        if None not in found:
+            stored_as = headers[names[0]][0]
+            parts.append(StoredPart(part, names, stored_as, stored_as))
+    return Stored(family, format, tuple(parts))
 
 
 def choose(family: Names, name: str, dtype: str | None, headers: Mapping[str, Header]) -> Format:
@@ -102,8 +126,7 @@ def _as(family: Names, format: Format, dtypes: tuple[str | None, ...]) -> Stored
     parts = []
     for part, found in zip(format.parts, dtypes, strict=True):
         if found is not None:
-            names = tuple(part.named(name) for name in family.names)
-            parts.append(StoredPart(part, names, found, found))
+            parts.append(StoredPart(part, part.all_named(family.names), found, found))
     return Stored(family, format, tuple(parts))
 
 

@@ -1,0 +1,1 @@
+"""Programs about shardc that are no part of it."""

@@ -1,0 +1,61 @@
+"""The `shardc` command. One file a command; each is imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import click
+
+from shardc.diagnostics import ShardcBug
+
+_COMMANDS = {
+    "build": "Check the specs and write generated/.",
+    "check": "Check the specs, and every target they claim.",
+    "explain": "What a code means, why it matters and what to do.",
+    "plan": "What each rank keeps of each tensor.",
+    "schema": "Write the JSON schema of spec files.",
+    "verify": "Compare a checkpoint's headers with its spec.",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module = __import__(f"shardc.cli.{name}", fromlist=["command"])
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="shardc")
+def shardc() -> None:
+    """Say how a checkpoint is cut for tensor-parallel serving, prove it, and get the loader.
+
+    Exit codes: 0 clean, 1 findings, 2 usage or I/O, 3 a bug in shardc.
+    """
+
+
+def main() -> None:
+    """The console script. A bug of shardc is exit code 3, with a traceback and words that say so."""
+    try:
+        shardc(standalone_mode=True)
+    except ShardcBug as bug:
+        print(f"shardc: a bug in shardc, not in your input: {bug}", file=sys.stderr)
+        sys.exit(3)
+    except Exception:
+        traceback.print_exc()
+        print("shardc: a bug in shardc, not in your input; please report it", file=sys.stderr)
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    main()

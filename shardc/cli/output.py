@@ -1,0 +1,40 @@
+"""Printing findings: stdout for findings, stderr for progress, and the exit code that follows."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, TypeVar, cast
+
+import click
+
+from shardc.diagnostics import Diagnostic
+from shardc.diagnostics.render import Format, render
+
+FORMATS = ("full", "concise", "json", "github")
+F = TypeVar("F")
+
+
+def format_option(command: F) -> F:
+    """`--format`, as every command that reports findings has it."""
+    option = click.option(
+        "--format", "format_", type=click.Choice(FORMATS), default="full", show_default=True, help="Form of findings."
+    )
+    return cast(F, option(cast(Any, command)))
+
+
+def report(findings: Sequence[Diagnostic], format_: str, summary: str = "") -> int:
+    """Print findings; 1 if one of them is an error."""
+    text = render(list(findings), cast(Format, format_), summary=summary, color=_wants_color())
+    if text:
+        click.echo(text)
+    return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _wants_color() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

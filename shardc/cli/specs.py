@@ -1,0 +1,69 @@
+"""Finding spec files and recorded checkpoints, and checking them: what several commands begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import click
+
+from shardc.checkpoint import Checkpoint, read_checkpoint
+from shardc.diagnostics import Diagnostic
+from shardc.plan.evidence import Evidence
+from shardc.rules.check import Checked, check_spec
+from shardc.source import Document, load
+
+DEFAULT_SPECS = Path("specs")
+
+
+def spec_files(paths: tuple[Path, ...]) -> list[Path]:
+    """The YAML files at `paths` (files, or folders searched to the bottom); of specs/ where none is given."""
+    files: list[Path] = []
+    for path in paths or (DEFAULT_SPECS,):
+        if path.is_dir():
+            files += sorted(path.rglob("*.yaml"))
+        elif path.exists():
+            files.append(path)
+        else:
+            raise click.UsageError(f"{path} does not exist")
+    if not files:
+        raise click.UsageError(f"no *.yaml in {', '.join(map(str, paths or (DEFAULT_SPECS,)))}")
+    return list(dict.fromkeys(files))
+
+
+def check_file(path: Path) -> tuple[Checked | None, list[Diagnostic]]:
+    """One spec file, checked with the checkpoints recorded beside it; None where its text is not YAML."""
+    document, findings = load(path)
+    if document is None:
+        return None, findings
+    checked = check_spec(document, recorded(path.parent / "checkpoints"))
+    return checked, checked.findings
+
+
+def recorded(folder: Path) -> Callable[[str], tuple[Evidence | None, list[Diagnostic]]]:
+    """Looks checkpoints up in `<folder>/<name>.json` or `.json.gz`."""
+
+    def find(name: str) -> tuple[Evidence | None, list[Diagnostic]]:
+        for suffix in (".json", ".json.gz"):
+            path = folder / f"{name}{suffix}"
+            if path.exists():
+                checkpoint, findings = _read(path)
+                return (evidence_of(checkpoint, f"target {name}") if checkpoint else None), findings
+        return None, []
+
+    return find
+
+
+def evidence_of(checkpoint: Checkpoint, name: str) -> Evidence:
+    headers = checkpoint.headers or None
+    return Evidence(name, checkpoint.config.data, headers, checkpoint.config.source)
+
+
+@cache
+def _read(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
+    return read_checkpoint(path)
+
+
+def document_of(path: Path) -> tuple[Document | None, list[Diagnostic]]:
+    return load(path)

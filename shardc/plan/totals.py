@@ -1,0 +1,73 @@
+"""Bytes: of the file, of a rank, of what ranks hold in common, and of padding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from shardc.plan.multiplicity import rows_held
+from shardc.plan.plan import Coords, Plan, Shard
+from shardc.plan.proof import dim_runs
+from shardc.spec.dtypes import SIZES
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Bytes. `full` of the file's tensors that the spec claims; `local` on one rank, in the dtypes it loads.
+
+    `replicated` of the local bytes are on another rank too; `padding` of them are zero fill.
+    """
+
+    full: int = 0
+    local: int = 0
+    replicated: int = 0
+    padding: int = 0
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
+            self.full + other.full,
+            self.local + other.local,
+            self.replicated + other.replicated,
+            self.padding + other.padding,
+        )
+
+
+def shard_totals(plan: Plan, shard: Shard, rank: Coords) -> Totals:
+    """The bytes of all tensors of one shard: `full` over all its names, the rest over those the rank keeps."""
+    kept = len(shard.names)
+    item = SIZES[shard.part.load]
+    real = prod(sum(stop - start for start, stop, _ in dim) for dim in shard.at)
+    return Totals(
+        full=shard.full_bytes * len(shard.part.names),
+        local=shard.local_bytes * kept,
+        replicated=(real - _rows_alone(plan, shard, rank)) * item * kept,
+        padding=shard.padding_bytes * kept,
+    )
+
+
+def rank_totals(plan: Plan, rank: Coords) -> Totals:
+    """The bytes of everything one rank keeps."""
+    out = Totals()
+    for shard in plan.shards(rank):
+        out += shard_totals(plan, shard, rank)
+    return out
+
+
+def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
+    """Elements of one local tensor that no other rank holds."""
+    family, part = shard.family, shard.part
+    dims = plan.part_dims(family, part)
+    splitting = {over for dim, _ in dims for over in plan.mesh_dims(family, dim)}
+    loop_axis = next((loop.axis for loop in family.entry.loops if loop.axis), None)
+    if loop_axis is not None:
+        split = plan.splits_of(family)[loop_axis]
+        if split.replicas > 1:
+            return 0
+        splitting.add(split.over)
+    if any(size > 1 and over not in splitting for over, size in plan.mesh.items()):
+        return 0
+    alone = 1
+    for i, (dim, _) in enumerate(dims):
+        _, runs = dim_runs(plan, family, part, i, dim)
+        alone *= rows_held(shard.at[i], runs, 1)
+    return alone

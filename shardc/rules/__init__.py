@@ -1,0 +1,1 @@
+"""The checks, by concern, and the long texts of all codes (`explain/`)."""

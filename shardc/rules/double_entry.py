@@ -1,0 +1,50 @@
+"""The kind that a tensor declares against the kind that its shape implies (SHD210, SHD211)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shardc.diagnostics import Diagnostic, Label
+from shardc.layout.show import show
+from shardc.plan.kinds import MEANING, agrees, specific
+from shardc.plan.resolved import Entry, Resolved
+
+
+def check(resolved: Resolved) -> Iterator[Diagnostic]:
+    seen = set()
+    for entry in resolved.entries:
+        if entry.path in seen:
+            continue
+        seen.add(entry.path)
+        yield from _unknown(entry, resolved) or _compare(entry, resolved)
+
+
+def _unknown(entry: Entry, resolved: Resolved) -> list[Diagnostic]:
+    words = [word for word in entry.kind.split(" + ") if word not in MEANING]
+    label = Label(resolved.document.value(*entry.path, "shard"))
+    help = f"kinds: {', '.join(MEANING)}; or `expert_slices + …`"
+    return [Diagnostic("SHD106", f"unknown shard kind `{word}`", label, help=help) for word in words]
+
+
+def _compare(entry: Entry, resolved: Resolved) -> Iterator[Diagnostic]:
+    document = resolved.document
+    name = entry.path[-1]
+    shard = document.value(*entry.path, "shard")
+    if not agrees(entry.kind, entry.derived):
+        shape = ", ".join(show(expr) for expr in entry.written)
+        yield Diagnostic(
+            "SHD210",
+            f"{name} says {entry.kind}, its shape says {entry.derived}",
+            Label(shard, _meaning(entry.kind)),
+            related=(Label(document.value(*entry.path, "shape"), _meaning(entry.derived)),),
+            help=f"if the shape [{shape}] is right, write `shard: {entry.derived}`; if the kind is, correct the shape",
+        )
+    elif not specific(entry.kind, entry.derived):
+        message = f"{name} says {entry.kind}; its shape says more: {entry.derived}"
+        label = Label(shard, _meaning(entry.derived))
+        help = f"write `shard: {entry.derived}`: the more specific kind catches more slips"
+        yield Diagnostic("SHD211", message, label, help=help, severity="hint")
+
+
+def _meaning(kind: str) -> str:
+    return ", ".join(MEANING.get(word, word) for word in kind.split(" + "))

@@ -1,0 +1,15 @@
+"""Which sizes of a mesh dim work, everything considered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shardc.plan.bound import Bound
+from shardc.plan.compile import compile_plan
+
+UP_TO = 64
+
+
+def valid_sizes(bound: Bound, mesh: Mapping[str, int], over: str) -> tuple[int, ...]:
+    """Sizes 1 .. 64 of the mesh dim `over` that compile, the others being as in `mesh`."""
+    return tuple(n for n in range(1, UP_TO + 1) if compile_plan(bound, {**mesh, over: n}).ok)

@@ -1,0 +1,50 @@
+"""Config symbols, axes and lets that nothing uses (SHD111): often a slip elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shardc.diagnostics import Diagnostic, Label
+from shardc.layout.errors import FormulaError
+from shardc.layout.expr import Expr, names
+from shardc.layout.parse import parse
+from shardc.plan.resolved import Resolved
+
+
+def check(resolved: Resolved) -> Iterator[Diagnostic]:
+    used = _used(resolved)
+    spec = resolved.spec
+    declared = (
+        [("config", name) for name in spec.config] + [("axes", a) for a in spec.axes] + [("let", n) for n in spec.let]
+    )
+    for where, name in declared:
+        if name not in used:
+            label = Label(resolved.document.key(where, name))
+            yield Diagnostic("SHD111", f"`{name}` is never used", label, help="remove it", severity="warning")
+
+
+def _used(resolved: Resolved) -> set[str]:
+    """Every name that some formula mentions, whether or not the formula is used itself."""
+    spec = resolved.spec
+    texts: list[str | None] = [symbol.otherwise for symbol in spec.config.values()]
+    texts += [*spec.let.values()]
+    for group in spec.groups.values():
+        texts += [group.when, *group.let.values()]
+        texts += [formula for loop in group.loops.values() for formula in (loop.start, loop.stop)]
+        texts += [axis.size for axis in group.axes.values()]
+        for tensor in group.tensors.values():
+            texts += [*tensor.shape, tensor.when, tensor.tied_to.when if tensor.tied_to else None]
+    for contract in spec.contracts:
+        texts += [contract.when, *contract.given.values()]
+    texts += [axis.size for axis in spec.axes.values()]
+    found = set().union(*(_names(text) for text in texts if text is not None))
+    parents = {axis.within for axis in spec.axes.values() if axis.within}
+    return found | parents | {axis.within for g in spec.groups.values() for axis in g.axes.values() if axis.within}
+
+
+def _names(text: str) -> set[str]:
+    try:
+        expr: Expr = parse(text)
+    except FormulaError:
+        return set()
+    return names(expr)

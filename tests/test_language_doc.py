@@ -1,4 +1,4 @@
-"""The worked examples of docs/language.md are true."""
+"""docs/language.md is true where it can be checked: its worked examples, and that it leaves nothing out."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from shardc.layout.parse import parse
 from shardc.layout.regions import Scope, regions
 from shardc.layout.split import Dealing, deal
+from shardc.plan.kinds import MEANING
+from shardc.spec.library import contract_file
+from shardc.spec.model import Axis, Group, Spec, Tensor
 
-LANGUAGE = Path(__file__).parent.parent / "docs" / "language.md"
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "docs" / "language.md").read_text()
 ROW = re.compile(r"^\| `(?P<formula>.+?)` \| [^|]+ \| (?P<rows>\d+\.\.\d+(?:, \d+\.\.\d+)*) \|$", re.MULTILINE)
-EXAMPLES = [(row["formula"].replace(r"\|", "|"), row["rows"]) for row in ROW.finditer(LANGUAGE.read_text())]
+EXAMPLES = [(row["formula"].replace(r"\|", "|"), row["rows"]) for row in ROW.finditer(TEXT)]
 SPLITS = {axis: deal(axis, size, "tp", 2, Dealing()) for axis, size in {"heads": 4, "kv_heads": 2, "inter": 6}.items()}
+LIBRARY = ROOT / "shardc" / "library"
 
 
 def test_all_examples_are_found() -> None:
@@ -25,3 +31,24 @@ def test_all_examples_are_found() -> None:
 def test_what_rank_1_of_2_keeps(formula: str, rows: str) -> None:
     kept = regions(parse(formula), Scope({"head_dim": 8}, SPLITS, {"tp": 1}))
     assert ", ".join(f"{start}..{stop}" for start, stop, _ in kept) == rows
+
+
+@pytest.mark.parametrize("model", [Spec, Axis, Group, Tensor])
+def test_every_field_is_there(model: type[BaseModel]) -> None:
+    fields = {field.alias or name for name, field in model.model_fields.items()}
+    assert {field for field in fields if f"`{field}`" not in TEXT} == set()
+
+
+def test_every_kind_is_there() -> None:
+    assert {kind for kind in MEANING if f"| `{kind}` |" not in TEXT} == set()
+
+
+def test_every_format_is_there() -> None:
+    formats = {path.stem for path in LIBRARY.glob("formats/*.yaml")}
+    assert {name for name in formats if f"| `{name}` |" not in TEXT} == set()
+
+
+def test_every_contract_is_there() -> None:
+    names = [path.stem for path in LIBRARY.glob("contracts/*.yaml")]
+    rows = {f"| `{name}` | `{contract_file(name).require}` |" for name in names}
+    assert {row for row in rows if row not in TEXT} == set()

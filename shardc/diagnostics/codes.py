@@ -43,7 +43,6 @@ NAMES: dict[str, str] = {
     "SHD405": "format",
     "SHD406": "broken-file",
     "SHD407": "index",
-    "SHD408": "unused-ignore",
     "SHD409": "no-spec",
     "SHD410": "rank",
     "SHD411": "tied-but-present",

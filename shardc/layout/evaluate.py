@@ -104,7 +104,7 @@ _OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
 
 def _item(base: object, index: object, expr: Item) -> object:
     if isinstance(base, Mapping):
-        if index in base:
+        if isinstance(index, str) and index in base:
             return base[index]
         raise FormulaError("SHD112", f"`{show(expr.base)}` has no entry {index!r}", expr.at)
     if not isinstance(base, (list, str)):

@@ -153,10 +153,10 @@ def names(expr: Expr) -> set[str]:
 
 
 def substitute(expr: Expr, by: Mapping[str, Expr]) -> Expr:
-    """`expr` with the names in `by` replaced; a replacement takes the position of the name it stands for."""
+    """`expr` with the names in `by` replaced; all of a replacement takes the position of the name it stands for."""
 
     def replaced(node: Expr) -> Expr | None:
-        return replace(by[node.id], at=node.at) if isinstance(node, Name) and node.id in by else None
+        return _placed(by[node.id], node.at) if isinstance(node, Name) and node.id in by else None
 
     return _rebuild(expr, replaced)
 
@@ -166,15 +166,22 @@ def replace_nodes(expr: Expr, by: Mapping[Expr, Expr]) -> Expr:
     return _rebuild(expr, by.get)
 
 
+def _placed(expr: Expr, at: Cols) -> Expr:
+    """`expr` with every node at one position."""
+    return replace(_with_children(expr, lambda child: _placed(child, at)), at=at)
+
+
 def _rebuild(expr: Expr, replaced: Callable[[Expr], Expr | None]) -> Expr:
     new = replaced(expr)
-    if new is not None:
-        return new
+    return new if new is not None else _with_children(expr, lambda child: _rebuild(child, replaced))
+
+
+def _with_children(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     changed: dict[str, object] = {}
     for spec in fields(expr):
         value = getattr(expr, spec.name)
         if isinstance(value, _Node):
-            changed[spec.name] = _rebuild(value, replaced)  # type: ignore[arg-type]
+            changed[spec.name] = change(value)  # type: ignore[arg-type]
         elif isinstance(value, tuple) and spec.name != "at":
-            changed[spec.name] = tuple(_rebuild(item, replaced) for item in value)
+            changed[spec.name] = tuple(change(item) for item in value)
     return replace(expr, **changed) if changed else expr  # type: ignore[arg-type]

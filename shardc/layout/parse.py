@@ -34,6 +34,12 @@ _COMPARE = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
     ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
+#: Words, whole numbers, plain strings and signs. What else Python reads (comments, prefixes, `0x10`) is no formula.
+_TOKEN = re.compile(
+    r"""\s+ | '[^'\\\n]*' | "[^"\\\n]*" | [A-Za-z_]\w*(?!['"\w]) | (0|[1-9][0-9]*)(?!\w) | \*(?!\*) | [-+/%|()\[\],.<>=!]""",
+    re.ASCII | re.VERBOSE,
+)
+_FOREIGN = re.compile(r"\w+|\*\*|.", re.DOTALL)
 _PER = re.compile(r"'[^']*'|\"[^\"]*\"|\bper\b")
 _FUNCTIONS = "ceil, min, max, local"
 
@@ -44,25 +50,42 @@ def parse(text: str) -> Expr:
         raise FormulaError(
             "SHD104", f"a formula has at most {MAX_LENGTH} characters, this one {len(text)}", (0, MAX_LENGTH)
         )
-    if "**" in text:
-        at = text.index("**")
-        raise FormulaError("SHD104", "`**` is not part of the language", (at, at + 2))
+    _check_tokens(text)
     # `heads per kv_heads * head_dim` is `(heads per kv_heads) * head_dim`: `per` binds as Python's power does.
     python = _PER.sub(lambda m: "** " if m[0] == "per" else m[0], text).replace("\n", " ")
+    indent = len(text) - len(text.lstrip())
     try:
-        tree = ast.parse(python.strip() or "?", mode="eval")
+        tree = ast.parse(python.strip(), mode="eval")
     except SyntaxError as error:
-        column = min(max((error.offset or 1) - 1, 0), max(len(text) - 1, 0))
+        column = min(max((error.offset or 1) - 1, 0) + indent, len(text) - 1)
         raise FormulaError("SHD104", f"`{text}` is not a formula", (column, column + 1)) from None
     except (RecursionError, MemoryError, ValueError):
         raise FormulaError("SHD104", "the formula is nested too deeply", (0, len(text))) from None
-    if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.expr)]
+    if len(nodes) > MAX_NODES:
         raise FormulaError("SHD104", f"a formula has at most {MAX_NODES} parts", (0, len(text)))
-    return _convert(tree.body, len(text) - len(text.lstrip()))
+    for node in nodes:
+        node.col_offset += indent
+        node.end_col_offset = (node.end_col_offset or 0) + indent
+    return _convert(tree.body, text)
 
 
-def _convert(node: ast.expr, indent: int) -> Expr:
-    at: Cols = (node.col_offset + indent, (node.end_col_offset or node.col_offset) + indent)
+def _check_tokens(text: str) -> None:
+    if not text.strip():
+        raise FormulaError("SHD104", "the formula is empty", (0, len(text)))
+    start = 0
+    while start < len(text):
+        token = _TOKEN.match(text, start)
+        if token is None:
+            foreign = _FOREIGN.match(text, start)
+            stop = foreign.end() if foreign else len(text)
+            raise FormulaError("SHD104", f"`{text[start:stop]}` is not part of the language", (start, stop))
+        start = token.end()
+
+
+def _convert(node: ast.expr, text: str) -> Expr:
+    """`node`, whose columns are those of `text`."""
+    at: Cols = (node.col_offset, node.end_col_offset or node.col_offset)
     match node:
         case ast.Constant(value=bool() as flag):
             return Flag(flag, at=at)
@@ -75,26 +98,26 @@ def _convert(node: ast.expr, indent: int) -> Expr:
         case ast.Name(id=name):
             return Name(name, at=at)
         case ast.List(elts=elts) | ast.Tuple(elts=elts):
-            return Items(tuple(_convert(e, indent) for e in elts), at=at)
+            return Items(tuple(_convert(e, text) for e in elts), at=at)
         case ast.BinOp(op=ast.BitOr()):
-            return Cat(tuple(_convert(part, indent) for part in _segments(node)), at=at)
+            return Cat(tuple(_convert(part, text) for part in _segments(node)), at=at)
         case ast.BinOp(left=ast.Name(id=child), op=ast.Pow(), right=ast.Name(id=parent)):
             return Per(child, parent, at=at)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return Binary(_BINARY[type(op)], _convert(left, indent), _convert(right, indent), at=at)
+            return Binary(_BINARY[type(op)], _convert(left, text), _convert(right, text), at=at)
         case ast.Call(func=ast.Name(id=fn), args=args, keywords=[]):
-            return _call(fn, args, at, indent)
+            return _call(fn, args, at, text)
         case ast.Subscript(value=base, slice=index) if not isinstance(index, ast.Slice):
-            return Item(_convert(base, indent), _convert(index, indent), at=at)
-        case ast.Attribute(value=base, attr=name):
-            return Member(_convert(base, indent), name, at=at)
+            return Item(_convert(base, text), _convert(index, text), at=at)
+        case ast.Attribute(value=base, attr=name) if not name.startswith("__"):
+            return Member(_convert(base, text), name, at=at)
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
-            return Compare(_COMPARE[type(op)], _convert(left, indent), _convert(right, indent), at=at)
+            return Compare(_COMPARE[type(op)], _convert(left, text), _convert(right, text), at=at)
         case ast.BoolOp(op=op, values=values):
-            return Logic("and" if isinstance(op, ast.And) else "or", tuple(_convert(v, indent) for v in values), at=at)
+            return Logic("and" if isinstance(op, ast.And) else "or", tuple(_convert(v, text) for v in values), at=at)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return Not(_convert(operand, indent), at=at)
-    raise FormulaError("SHD104", f"`{ast.unparse(node)}` is not part of the language", at)
+            return Not(_convert(operand, text), at=at)
+    raise FormulaError("SHD104", f"`{text[at[0] : at[1]]}` is not part of the language", at)
 
 
 def _segments(node: ast.expr) -> list[ast.expr]:
@@ -103,14 +126,14 @@ def _segments(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _call(fn: str, args: list[ast.expr], at: Cols, indent: int) -> Expr:
+def _call(fn: str, args: list[ast.expr], at: Cols, text: str) -> Expr:
     match fn, args:
         case "ceil", [ast.BinOp(left=left, op=ast.Div(), right=right)]:
-            return Binary("ceil", _convert(left, indent), _convert(right, indent), at=at)
+            return Binary("ceil", _convert(left, text), _convert(right, text), at=at)
         case "ceil", _:
             raise FormulaError("SHD104", "`ceil` takes one quotient: `ceil(a / b)`", at)
         case (("min" | "max"), [_, _, *_]):
-            return Least(fn, tuple(_convert(a, indent) for a in args), at=at)
+            return Least(fn, tuple(_convert(a, text) for a in args), at=at)
         case "local", [layout]:
-            return Local(_convert(layout, indent), at=at)
+            return Local(_convert(layout, text), at=at)
     raise FormulaError("SHD104", f"no function `{fn}` of {len(args)} values; there are {_FUNCTIONS}", at)

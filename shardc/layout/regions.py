@@ -28,15 +28,15 @@ MAX_REGIONS = 100_000
 class Scope:
     """What the names of a layout mean: plain values, and axes with their splits; `rank` gives a rank on each mesh dim.
 
-    `current` holds, inside a product, the index of the axis that is being laid out (for `per`).
+    `current` holds, inside a product, the index of the axis that is being laid out (for `per`); None in its zero fill.
     """
 
     values: Mapping[str, object]
     splits: Mapping[str, Split]
     rank: Mapping[str, int] = field(default_factory=dict)
-    current: Mapping[str, int] = field(default_factory=dict)
+    current: Mapping[str, int | None] = field(default_factory=dict)
 
-    def at(self, axis: str, index: int) -> Scope:
+    def at(self, axis: str, index: int | None) -> Scope:
         return Scope(self.values, self.splits, self.rank, {**self.current, axis: index})
 
 
@@ -144,7 +144,7 @@ def _repeated(outer: Expr, inner: Expr, scope: Scope) -> list[Region]:
             if len(out) > MAX_REGIONS:
                 raise _too_many(outer, inner)
         if pad:
-            out.append((0, 0, pad * local_size(tuple(_regions(inner, scope.at(axis, 0) if axis else scope)))))
+            out.append((0, 0, pad * local_size(tuple(_regions(inner, scope.at(axis, None) if axis else scope)))))
     return out
 
 
@@ -164,6 +164,8 @@ def _part_of_group(child: str, parent: str, scope: Scope, expr: Expr) -> Region:
     if parent not in scope.current:
         raise FormulaError("SHD203", f"`{show(expr)}` stands inside a product with {parent}: `{parent} * (…)`", expr.at)
     index = scope.current[parent]
+    if index is None:
+        return (0, group, 0)
     split = scope.splits[child]
     share = split.shares[scope.rank.get(split.over, 0)]
     low, high = index * group, (index + 1) * group

@@ -112,7 +112,7 @@ def granule_of_stride(unit: int, stride: int) -> int:
 
 def number(a: int, b: int) -> str:
     """a / b for people: whole where it is, else with at most two decimals."""
-    return str(a // b) if a % b == 0 else f"{a / b:.2f}".rstrip("0")
+    return str(a // b) if a % b == 0 else f"{a / b:.2f}".rstrip("0").rstrip(".")
 
 
 def round_up(size: int, multiple: int) -> int:

@@ -33,6 +33,8 @@ def in_units(regions: Regions, segments: tuple[int, ...], unit: int) -> Regions:
         return regions
     out: list[Region] = []
     for start, stop, pad in regions:
+        if start == stop:
+            out.append((0, 0, -(-pad // unit)))
         for begin, size, offset in _placed(segments, unit):
             a, b = max(start - begin, 0), min(stop - begin, size)
             if a >= b:
@@ -40,9 +42,9 @@ def in_units(regions: Regions, segments: tuple[int, ...], unit: int) -> Regions:
             if a % unit or (b % unit and b != size):
                 cut = begin + (a if a % unit else b)
                 raise CutError("SHD212", f"cut at {cut}, inside a unit of {unit}")
-            out.append((offset + a // unit, offset + -(-b // unit), 0))
-        whole = -(-(stop - start) // unit)
-        out.append((0, 0, -(-(stop - start + pad) // unit) - whole))
+            whole = -(-b // unit)
+            zeros = pad if begin + b == stop else 0
+            out.append((offset + a // unit, offset + whole, -(-(b + zeros) // unit) - whole))
     return merge(out)
 
 

@@ -10,7 +10,7 @@ from math import lcm
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.errors import FormulaError
 from shardc.layout.evaluate import condition, number
-from shardc.layout.regions import Scope, size
+from shardc.layout.regions import Scope, regions, size
 from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_stride
 from shardc.layout.strides import strides
 from shardc.plan.evidence import Evidence
@@ -39,7 +39,8 @@ class Family:
         return self.stored.family.names
 
     @property
-    def elements(self) -> tuple[int, ...] | None:
+    def elements(self) -> Mapping[str, tuple[int, ...]]:
+        """For each axis that selects names, the element of each of them."""
         return self.stored.family.elements
 
     def role(self, dim: int) -> str | None:
@@ -137,6 +138,8 @@ def _add(names: Names, bound: Bound) -> None:
         return
     scope = _whole_scope(names, bound)
     shape = tuple(size(dim, scope) for dim in names.entry.dims)
+    for dim in names.entry.dims:
+        regions(dim, scope)
     for way in stored(names, bound.evidence.headers):
         bound.families.append(Family(names.entry, names.env, shape, way, scope))
 
@@ -155,9 +158,7 @@ def _without_absent(names: Names, bound: Bound) -> Names:
     ]
     if entry.tie is not None and tied:
         bound.absent |= {name: entry.tie.name for name, there in zip(names.names, here, strict=True) if not there}
-    kept = [i for i, there in enumerate(here) if there]
-    elements = tuple(names.elements[i] for i in kept) if names.elements is not None else None
-    return Names(entry, names.env, tuple(names.names[i] for i in kept), elements)
+    return names.picked([i for i, there in enumerate(here) if there])
 
 
 def _whole_scope(names: Names, bound: Bound) -> Scope:

@@ -94,9 +94,9 @@ class EntryReader:
         for i, text in enumerate(tensor.shape):
             expr = self.formulas.read(text, (*path, "shape", i))
             known = {*numbers, *place.axes, *place.lets}
-            self.formulas.check_names(expr, (*path, "shape", i), known, "config symbols, indices, axes and lets")
             expanded = self.formulas.canonical(substitute(expr, place.lets))
-            self.formulas.check_layout(expanded, (*path, "shape", i), place.axes)
+            if self.formulas.check_names(expr, (*path, "shape", i), known, "config symbols, indices, axes and lets"):
+                self.formulas.check_shape(expanded, (*path, "shape", i), place.axes)
             written.append(expr)
             dims.append(expanded)
         loop_axes = tuple(loop.axis for loop in place.loops if loop.axis)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -19,13 +19,18 @@ MAX_TENSORS = 5_000_000
 class Names:
     """Names of one entry whose shape is the same. `env` holds the indices that the shape depends on.
 
-    `elements` gives, for each name, its element of the axis that selects names (experts), if there is one.
+    `elements` gives, for each axis that selects names (experts), the element of each name.
     """
 
     entry: Entry
     env: Mapping[str, int]
     names: tuple[str, ...]
-    elements: tuple[int, ...] | None
+    elements: Mapping[str, tuple[int, ...]]
+
+    def picked(self, at: Sequence[int]) -> Names:
+        """Those of the names that stand at these positions."""
+        elements = {axis: tuple(of[i] for i in at) for axis, of in self.elements.items()}
+        return Names(self.entry, self.env, tuple(self.names[i] for i in at), elements)
 
 
 def enumerate_names(entry: Entry, values: Mapping[str, object]) -> list[Names]:
@@ -62,18 +67,20 @@ def _shaping(entry: Entry) -> set[str]:
 def _family(
     entry: Entry, inner: list[Loop], ranges: Mapping[str, range], envs: list[dict[str, int]], env: dict[str, int]
 ) -> Names:
-    axis_index = next((loop.index for loop in entry.loops if loop.axis), None)
+    selecting = {loop.axis: loop.index for loop in entry.loops if loop.axis}
     out: list[str] = []
-    elements: list[int] = []
+    elements: dict[str, list[int]] = {axis: [] for axis in selecting}
     for outer in envs:
         for combination in itertools.product(*(ranges[loop.index] for loop in inner[:-1])):
             here = {**outer, **dict(zip((loop.index for loop in inner), combination, strict=False))}
             if not inner:
                 out.append(entry.pattern.format_map(here))
-                elements.append(here.get(axis_index or "", 0))
+                for axis, index in selecting.items():
+                    elements[axis].append(here[index])
                 continue
             last = inner[-1].index
             head, tail = entry.pattern.format_map({**here, last: "\0"}).split("\0")
             out += [f"{head}{i}{tail}" for i in ranges[last]]
-            elements += ranges[last] if last == axis_index else [here.get(axis_index or "", 0)] * len(ranges[last])
-    return Names(entry, env, tuple(out), tuple(elements) if axis_index else None)
+            for axis, index in selecting.items():
+                elements[axis] += ranges[last] if last == index else [here[index]] * len(ranges[last])
+    return Names(entry, env, tuple(out), {axis: tuple(of) for axis, of in elements.items()})

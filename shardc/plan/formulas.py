@@ -8,7 +8,20 @@ from difflib import get_close_matches
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.errors import FormulaError
-from shardc.layout.expr import Binary, Cat, Expr, Local, Name, Num, Per, children, names, substitute, walk
+from shardc.layout.expr import (
+    Binary,
+    Cat,
+    Expr,
+    Local,
+    Name,
+    Num,
+    Per,
+    children,
+    names,
+    replace_nodes,
+    substitute,
+    walk,
+)
 from shardc.layout.parse import parse
 from shardc.layout.show import show
 from shardc.plan.kinds import axes_in
@@ -46,14 +59,14 @@ class Formulas:
         choices = set(known)
         unknown = sorted(names(expr) - choices)
         for name in unknown:
-            at = next((node.at for node in walk(expr) if isinstance(node, Name) and node.id == name), (0, 0))
+            at = next(node.at for node in walk(expr) if name in _own_names(node))
             near = get_close_matches(name, sorted(choices), n=1)
             label = Label(self.document.inside(path, *at), f"did you mean `{near[0]}`?" if near else "")
             self.findings.append(Diagnostic("SHD103", f"unknown name `{name}`", label, help=f"{what} may stand here"))
         return not unknown
 
-    def expand(self, lets: Mapping[str, Expr], path: Path_) -> dict[str, Expr]:
-        """Lets with the lets in them substituted; a let that leads back to itself is SHD107."""
+    def expand(self, lets: Mapping[str, Expr], path: Path_, field: str = "let") -> dict[str, Expr]:
+        """Lets with the lets in them substituted; a let that leads back to itself is SHD107, shown as the field's."""
         done: dict[str, Expr] = {}
         pending = dict(lets)
         while pending:
@@ -61,42 +74,75 @@ class Formulas:
             if not ready:
                 ring = ", ".join(sorted(pending))
                 label = Label(self.document.key(*path, min(pending)))
-                self.findings.append(Diagnostic("SHD107", f"`let` goes in a circle: {ring}", label))
+                self.findings.append(Diagnostic("SHD107", f"`{field}` goes in a circle: {ring}", label))
                 return {**done, **dict.fromkeys(pending, BROKEN)}
             for name in ready:
                 done[name] = substitute(pending.pop(name), done)
         return done
 
+    def check_shape(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> bool:
+        """A layout in which nothing is local: a shape is that of the file, whatever the rank."""
+        local = next((node for node in walk(expr) if isinstance(node, Local)), None)
+        if local is not None:
+            message = f"`{show(local)}` depends on the rank: it may stand in a contract, not in a shape"
+            self.findings.append(Diagnostic("SHD203", message, Label(self.document.inside(path, *local.at))))
+            return False
+        return self.check_layout(expr, path, axes)
+
     def check_layout(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> bool:
-        """Only `*` and `|` apply to an axis, and no two axes of one mesh dim stand in one product."""
+        """Only `*` and `|` apply to an axis, no two axes of one mesh dim stand in one product, and `per` in its parent's."""
         before = len(self.findings)
         self._check_arithmetic(expr, path, axes)
+        if len(self.findings) == before:
+            self._check_pers(expr, path, axes, ())
         if len(self.findings) == before:
             self._check_products(expr, path, axes)
         return len(self.findings) == before
 
     def _check_arithmetic(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> None:
         match expr:
-            case Name() | Local() | Per():
+            case Name() | Per():
                 return
-            case Cat() | Binary("*"):
+            case Cat() | Binary("*") | Local():
                 for part in children(expr):
                     self._check_arithmetic(part, path, axes)
                 return
-        used = sorted(names(expr) & axes.keys())
+        locals_ = [node for node in walk(expr) if isinstance(node, Local)]
+        for local in locals_:
+            self._check_arithmetic(local, path, axes)
+        outside = replace_nodes(expr, dict.fromkeys(locals_, BROKEN))
+        used = sorted(names(outside) & axes.keys())
         if used:
             message = f"`{show(expr)}`: only `*` and `|` apply to an axis, and {used[0]} is one"
             label = Label(self.document.inside(path, *expr.at))
             help = f"put {used[0]} in a segment of its own (`a | b`), or use the config symbol for its size"
             self.findings.append(Diagnostic("SHD203", message, label, help=help))
 
+    def _check_pers(self, expr: Expr, path: Path_, axes: Mapping[str, Axis], around: tuple[str, ...]) -> None:
+        """`child per parent` needs a child within the parent, and a product with the parent alone around it."""
+        match expr:
+            case Per(child, parent):
+                if child not in axes or axes[child].within != parent:
+                    problem = f": {child} is not declared `within: {parent}`"
+                elif parent not in around:
+                    problem = f" stands inside a product with {parent}: `{parent} * (…)`"
+                else:
+                    return
+                label = Label(self.document.inside(path, *expr.at))
+                self.findings.append(Diagnostic("SHD203", f"`{show(expr)}`{problem}", label))
+            case Binary("*", Name(id), right) if id in axes:
+                self._check_pers(right, path, axes, (*around, id))
+            case _:
+                for part in children(expr):
+                    self._check_pers(part, path, axes, around)
+
     def _check_products(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> None:
         if isinstance(expr, Binary) and expr.op == "*":
-            left, right = axes_in(expr.left, axes), axes_in(expr.right, axes)
-            pers = {node.child for node in walk(expr.right) if isinstance(node, Per)}
+            left = axes_in(expr.left, axes)
+            right = [node.id for node in walk(expr.right) if isinstance(node, Name) and node.id in axes]
             for a in left:
                 for b in right:
-                    if b not in pers and axes[a].over == axes[b].over:
+                    if axes[a].over == axes[b].over:
                         message = f"`{show(expr)}`: {axes[a].over} would split both {a} and {b} in one product"
                         label = Label(self.document.inside(path, *expr.at))
                         help = f"write `{b} per {a}`" if axes[b].within == a else "one of them must be a plain number"
@@ -104,3 +150,13 @@ class Formulas:
                         return
         for part in children(expr):
             self._check_products(part, path, axes)
+
+
+def _own_names(node: Expr) -> tuple[str, ...]:
+    """The names that a node itself mentions, without those below it."""
+    match node:
+        case Name(id):
+            return (id,)
+        case Per(child, parent):
+            return (child, parent)
+    return ()

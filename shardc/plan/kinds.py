@@ -88,7 +88,7 @@ def axes_in(expr: Expr, axes: Mapping[str, Axis]) -> list[str]:
         case Name(id):
             return [id] if id in axes else []
         case Per(child, _):
-            return [child]
+            return [child] if child in axes else []
         case Cat(parts):
             return [axis for part in parts for axis in axes_in(part, axes)]
         case Binary(_, left, right):

@@ -9,7 +9,7 @@ from math import prod
 
 from shardc.layout.expr import Cat
 from shardc.layout.regions import Regions, Scope, local_size, regions, size
-from shardc.layout.split import Split
+from shardc.layout.split import Share, Split
 from shardc.layout.units import in_units, units_of
 from shardc.plan.bound import AxisKey, Bound, Family
 from shardc.plan.kinds import axes_in
@@ -33,6 +33,12 @@ class Shard:
     names: tuple[str, ...]
     shape: tuple[int, ...]
     at: tuple[Regions, ...]
+
+    @property
+    def kind(self) -> str:
+        """The shard kind of the tensor; a scalar of a format is whole on every rank."""
+        scalar = self.part.part is not None and not self.part.part.dims
+        return "replicated" if scalar else self.family.entry.kind
 
     @property
     def local_shape(self) -> tuple[int, ...]:
@@ -141,20 +147,20 @@ class Plan:
         return (id(family.entry.dims[dim]), tuple(family.env.items()), family.shape[dim], unit, rank0, ranks)
 
     def kept(self, family: Family, names: tuple[str, ...], rank: Coords) -> tuple[str, ...]:
-        """The names this rank keeps: all, or those of its elements of the axis that selects names."""
-        span = self.element_span(family, rank)
-        if span is None or family.elements is None:
+        """The names this rank keeps: all, or those of its elements of the axes that select names."""
+        if not family.elements:
             return names
-        return tuple(n for n, e in zip(names, family.elements, strict=True) if span[0] <= e < span[1])
+        shares = [self.share(family, axis, rank) for axis in family.elements]
+        return tuple(
+            name
+            for name, *elements in zip(names, *family.elements.values(), strict=True)
+            if all(share.start <= e < share.stop for share, e in zip(shares, elements, strict=True))
+        )
 
-    def element_span(self, family: Family, rank: Coords) -> tuple[int, int] | None:
-        """[start, stop) of the axis that selects names on this rank."""
-        axis = next((loop.axis for loop in family.entry.loops if loop.axis), None)
-        if axis is None:
-            return None
+    def share(self, family: Family, axis: str, rank: Coords) -> Share:
+        """The rank's part of an axis that a family mentions."""
         split = self.splits_of(family)[axis]
-        share = split.shares[rank.get(split.over, 0)]
-        return share.start, share.stop
+        return split.shares[rank.get(split.over, 0)]
 
     def shards(self, rank: Coords) -> Iterator[Shard]:
         """Everything one rank keeps, in the order of the spec."""

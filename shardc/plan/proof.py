@@ -23,7 +23,7 @@ from shardc.plan.stored import StoredPart
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proved anew: dims of tensors, over so many ranks. A dim proved on an earlier mesh is not proved again."""
+    """What was proved anew: dims of tensors, over so many ranks. No dim is proved twice over equal ranks."""
 
     dims: int
     ranks: int

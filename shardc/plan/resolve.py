@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.expr import Expr
+from shardc.layout.expr import Expr, substitute
 from shardc.layout.parse import parse
 from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
@@ -35,7 +35,7 @@ def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]
 
 
 def _check_distinct(spec: Spec, formulas: Formulas) -> None:
-    """A name means one thing: config symbols, axes, lets and indices are distinct."""
+    """A name means one thing: config symbols, axes, lets and indices are distinct, and axes over all groups."""
     owners: dict[str, str] = dict.fromkeys(spec.config, "config")
     scopes: list[tuple[Path_, Mapping[str, object]]] = [(("axes",), spec.axes), (("let",), spec.let)]
     for where, names in scopes:
@@ -48,6 +48,7 @@ def _check_distinct(spec: Spec, formulas: Formulas) -> None:
             for name in names_:
                 _claim(name, ("groups", group, part, name), local, formulas)
                 local.setdefault(name, part)
+        owners |= {axis: f"groups.{group}.axes" for axis in field.axes if axis not in owners}
 
 
 def _claim(name: str, path: Path_, owners: Mapping[str, str], formulas: Formulas) -> None:
@@ -68,7 +69,7 @@ def _symbols(spec: Spec, formulas: Formulas) -> dict[str, Symbol]:
         if name in otherwise:
             formulas.check_names(otherwise[name], (*path, "else"), spec.config, "config symbols")
         symbols[name] = Symbol(name, tuple(symbol.key), otherwise.get(name), path)
-    formulas.expand(otherwise, ("config",))
+    formulas.expand(otherwise, ("config",), "else")
     return symbols
 
 
@@ -123,9 +124,9 @@ def _contracts(
         for name, text in contract.given.items():
             where = (*path, "with", name)
             written[name] = formulas.read(text, where)
-            formulas.check_names(written[name], where, {*symbols, *axes, *lets}, "config symbols, axes and lets")
-            given[name] = formulas.expand({**lets, "=": written[name]}, where)["="]
-            formulas.check_layout(given[name], where, axes)
+            given[name] = substitute(written[name], lets)
+            if formulas.check_names(written[name], where, {*symbols, *axes, *lets}, "config symbols, axes and lets"):
+                formulas.check_layout(given[name], where, axes)
         when = formulas.read(contract.when, (*path, "when")) if contract.when else None
         if when is not None:
             formulas.check_names(when, (*path, "when"), symbols, "config symbols")

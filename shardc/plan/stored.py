@@ -47,7 +47,7 @@ def stored(family: Names, headers: Mapping[str, Header] | None) -> list[Stored]:
     by_name = {format.name: format for format in family.entry.formats}
     if len(keys) <= 1:
         return [_as(family, by_name[name], row) for name, row in keys]
-    return [_as(_pick(family, at), by_name[name], row) for (name, row), at in keys.items()]
+    return [_as(family.picked(at), by_name[name], row) for (name, row), at in keys.items()]
 
 
 def _all_alike(family: Names, headers: Mapping[str, Header]) -> Stored | None:
@@ -128,13 +128,3 @@ def _as(family: Names, format: Format, dtypes: tuple[str | None, ...]) -> Stored
         if found is not None:
             parts.append(StoredPart(part, part.all_named(family.names), found, found))
     return Stored(family, format, tuple(parts))
-
-
-def _pick(family: Names, at: list[int]) -> Names:
-    elements = family.elements
-    return Names(
-        family.entry,
-        family.env,
-        tuple(family.names[i] for i in at),
-        tuple(elements[i] for i in at) if elements is not None else None,
-    )

@@ -78,6 +78,8 @@ def _row_label(user: Family, axis: Axis, bound: Bound, ranks: int) -> list[Label
         span = bound.resolved.document.value(*user.entry.path, "shape", i)
         numbers = sorted(names(dim) - bound.axes_of(user).keys())
         known = ", ".join(f"{n} {bound.values[n]}" for n in numbers if isinstance(bound.values.get(n), int))
+        if steps[0] == 1:
+            return []
         one = f"one of {axis.name} is {steps[0]} rows" + (f" ({known})" if known else "")
         if rows % ranks == 0:
             text = f"{user.names[0]}: {rows} rows / {ranks} = {rows // ranks} divides, but {one}: rows do not show it"

@@ -96,7 +96,11 @@ class Tensor(Model):
         examples=["channel_rows", "expert_slices + row_parallel"],
     )
     dims: list[Literal["out", "in"]] | None = Field(
-        None, description="Order of the last two dims, where it is not [out, in].", examples=[["in", "out"]]
+        None,
+        min_length=2,
+        max_length=2,
+        description="Order of the last two dims, where it is not [out, in].",
+        examples=[["in", "out"]],
     )
     dtype: Annotated[DtypeRule, BeforeValidator(dtype_form)] | None = Field(
         None, description="Its dtypes, where they are not the spec's.",

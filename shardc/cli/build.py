@@ -1,0 +1,66 @@
+"""`shardc build`"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from shardc.cli.output import format_option, plural, report
+from shardc.cli.specs import DEFAULT_SPECS, check_file, spec_files
+from shardc.diagnostics import Diagnostic, Label
+from shardc.emit.tree import differences, tree, write
+from shardc.rules.check import Checked
+
+
+@click.command("build")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--check", "check_only", is_flag=True, help="Write nothing; exit 1 where a file is not as it should be.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("generated"), show_default=True,
+    help="The generated package.",
+)  # fmt: skip
+@format_option
+def command(paths: tuple[Path, ...], check_only: bool, out: Path, format_: str) -> None:
+    """Check specs (files or folders; specs/ by default), prove their targets, and write their loaders."""
+    files = spec_files(paths)
+    checked: list[Checked] = []
+    findings: list[Diagnostic] = []
+    for file in files:
+        one, own = check_file(file)
+        findings += own
+        if one is not None:
+            checked.append(one)
+    findings += _same_name(checked)
+    if any(finding.severity == "error" for finding in findings):
+        sys.exit(report(findings, format_, "nothing was written"))
+    specs = [one.resolved for one in checked if one.resolved is not None]
+    wanted = tree(specs)
+    found = differences(wanted, out, complete=not paths or paths == (DEFAULT_SPECS,))
+    if check_only:
+        summary = (
+            f"{plural(len(found), 'file')} need attention: run `shardc build`" if found else "generated/ is current"
+        )
+        sys.exit(report([difference.finding() for difference in found], format_, summary))
+    touched = write(wanted, out, found)
+    foreign = [difference.finding() for difference in found if difference.code == "SHD504"]
+    plans = sum(one.plans for one in checked)
+    summary = f"{plural(len(specs), 'spec')}, {plural(plans, 'plan')} proved; {plural(len(touched), 'file')} written"
+    sys.exit(report(foreign, format_, summary))
+
+
+def _same_name(checked: list[Checked]) -> list[Diagnostic]:
+    """Two specs that would write one module."""
+    seen: dict[str, Checked] = {}
+    out = []
+    for one in checked:
+        if one.resolved is None:
+            continue
+        name = one.resolved.spec.name
+        first = seen.setdefault(name, one)
+        if first is not one:
+            label = Label(one.document.value("name"))
+            message = f"the name `{name}` is taken by {first.document.file}"
+            out.append(Diagnostic("SHD105", message, label, help="rename one of the two specs"))
+    return out

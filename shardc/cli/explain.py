@@ -1,0 +1,43 @@
+"""`shardc explain`"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import click
+
+from shardc.diagnostics import NAMES
+from shardc.rules.explained import codes, explanation
+
+
+@click.command("explain")
+@click.argument("code", required=False)
+def command(code: str | None) -> None:
+    """What CODE means, why it matters and what to do; all codes, if none is given."""
+    if code is None:
+        for known in codes():
+            click.echo(f"{known}  {NAMES[known]}")
+        return
+    wanted = code.upper()
+    found = explanation(wanted)
+    if found is None or wanted not in NAMES:
+        near = get_close_matches(wanted, codes(), n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; `shardc explain` lists all codes"
+        raise click.UsageError(f"no code {code}{hint}")
+    click.echo(f"{wanted} {NAMES[wanted]}\n")
+    click.echo(_plain(found.text))
+
+
+def _plain(text: str) -> str:
+    """Markdown for a terminal: headings bare, what is under them indented, fences dropped."""
+    out = []
+    fenced = False
+    for line in text.strip().splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+            continue
+        if line.startswith("## ") and not fenced:
+            out.append(line[3:])
+        else:
+            out.append(f"  {'  ' if fenced else ''}{line}" if line else "")
+    return "\n".join(line for i, line in enumerate(out) if line or (i and out[i - 1]))

@@ -1,0 +1,149 @@
+"""`shardc plan`"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from shardc.checkpoint import read_checkpoint, read_config
+from shardc.cli.output import report
+from shardc.cli.specs import evidence_of
+from shardc.diagnostics import Diagnostic
+from shardc.plan.as_json import as_json
+from shardc.plan.as_text import as_markdown, as_text, size, table
+from shardc.plan.blocks import blocks
+from shardc.plan.bound import Bound, bind
+from shardc.plan.compile import compile_plan
+from shardc.plan.evidence import Evidence
+from shardc.plan.plan import Plan
+from shardc.plan.proof import prove
+from shardc.plan.resolve import resolve
+from shardc.plan.sweep import sweep
+from shardc.rules.check import mesh_findings
+from shardc.source import load
+from shardc.spec.read import read_spec
+
+_SIZES = re.compile(r"([1-9][0-9]{0,3})(?:\.\.([1-9][0-9]{0,3}))?")
+
+
+class _Sizes(click.ParamType[list[int]]):
+    """`8`, or `1..64` for a sweep."""
+
+    name = "N|A..B"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        found = _SIZES.fullmatch(str(value))
+        if found is None:
+            self.fail(f"{value} is neither a size nor a range A..B")
+        first, last = int(found[1]), int(found[2] or found[1])
+        if last < first:
+            self.fail(f"{value} is empty")
+        return list(range(first, last + 1))
+
+
+@click.command("plan")
+@click.argument("spec", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--config", type=click.Path(path_type=Path, exists=True), help="A config.json, or a tensor table's config."
+)
+@click.option("--checkpoint", type=click.Path(path_type=Path, exists=True), help="A checkpoint, or a tensor table.")
+@click.option("--tp", type=_Sizes(), default="1", show_default=True, help="Tensor-parallel size; A..B tries each.")
+@click.option("--ep", type=_Sizes(), default="1", show_default=True, help="Expert-parallel size; A..B tries each.")
+@click.option(
+    "--rank", type=click.IntRange(0), help="World rank, ep rank * tp size + tp rank. JSON: all ranks if not given."
+)
+@click.option("--tensor", default="*", help="Glob of tensor names.")
+@click.option("--format", "format_", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+def command(
+    spec: Path, config: Path | None, checkpoint: Path | None, tp: list[int], ep: list[int], rank: int | None,
+    tensor: str, format_: str,
+) -> None:  # fmt: skip
+    """What each rank keeps of each tensor of SPEC, for one config or checkpoint."""
+    if (config is None) == (checkpoint is None):
+        raise click.UsageError("give --config or --checkpoint")
+    bound, findings = _bind(spec, config, checkpoint)
+    if bound is None or findings:
+        sys.exit(report(findings, "full"))
+    meshes = _meshes(bound, tp, ep)
+    if len(meshes) > 1:
+        sys.exit(_print_sweep(bound, meshes, format_))
+    (mesh,) = meshes
+    compiled = compile_plan(bound, mesh)
+    if not compiled.ok or compiled.plan is None:
+        sys.exit(report(mesh_findings(bound, [(mesh, compiled)]), "full"))
+    prove(compiled.plan)
+    here = _rank(compiled.plan, rank)
+    if format_ == "json":
+        ranks = list(compiled.plan.ranks()) if rank is None else [here]
+        click.echo(json.dumps(as_json(compiled, ranks, tensor)))
+    elif format_ == "markdown":
+        click.echo(as_markdown(compiled, here, tensor))
+    elif tensor != "*":
+        click.echo(blocks(compiled, here, tensor))
+    else:
+        click.echo(as_text(compiled, here))
+
+
+def _bind(spec_path: Path, config: Path | None, checkpoint: Path | None) -> tuple[Bound | None, list[Diagnostic]]:
+    document, findings = load(spec_path)
+    if document is None:
+        return None, findings
+    spec, findings = read_spec(document)
+    if spec is None:
+        return None, findings
+    resolved, findings = resolve(spec, document)
+    if findings:
+        return None, findings
+    evidence, findings = _evidence(config, checkpoint)
+    if evidence is None:
+        return None, findings
+    bound = bind(resolved, evidence)
+    return bound, bound.findings
+
+
+def _evidence(config: Path | None, checkpoint: Path | None) -> tuple[Evidence | None, list[Diagnostic]]:
+    if checkpoint is not None:
+        found, findings = read_checkpoint(checkpoint)
+        return (evidence_of(found, str(checkpoint)) if found else None), findings
+    assert config is not None
+    read, findings = read_config(config)
+    return (Evidence(str(config), read.data, None, read.source) if read else None), findings
+
+
+def _meshes(bound: Bound, tp: list[int], ep: list[int]) -> list[dict[str, int]]:
+    dims = bound.resolved.mesh_dims
+    if "ep" not in dims and ep != [1]:
+        raise click.UsageError(f"no axis of {bound.resolved.spec.name} is over ep")
+    sizes = {"tp": tp, "ep": ep}
+    return [{dim: {"tp": t, "ep": e}.get(dim, 1) for dim in dims} for e in sizes["ep"] for t in sizes["tp"]]
+
+
+def _rank(plan: Plan, rank: int | None) -> Mapping[str, int]:
+    ranks = list(plan.ranks())
+    if rank is not None and rank >= len(ranks):
+        raise click.UsageError(f"rank {rank} is outside 0..{len(ranks) - 1}")
+    return ranks[rank or 0]
+
+
+def _print_sweep(bound: Bound, meshes: list[dict[str, int]], format_: str) -> int:
+    tried = sweep(bound, meshes)
+    varying = [dim for dim in meshes[0] if len({mesh[dim] for mesh in meshes}) > 1]
+    if format_ == "json":
+        rows = [
+            {"mesh": dict(t.mesh), "valid": not t.reasons, "local_bytes": t.local, "reasons": t.reasons} for t in tried
+        ]
+        click.echo(json.dumps({"format_version": 1, "spec": bound.resolved.spec.name, "meshes": rows}))
+        return 0
+    valid = [", ".join(f"{dim}={t.mesh[dim]}" for dim in varying) for t in tried if not t.reasons]
+    lines = [["mesh", "per rank", "why not"]]
+    for t in tried:
+        mesh = " ".join(f"{dim}={t.mesh[dim]}" for dim in varying)
+        lines.append([mesh, size(t.local) if t.local is not None else "-", "; ".join(t.reasons)])
+    click.echo("\n".join(table(lines, right={1})))
+    click.echo(f"\nvalid: {'; '.join(valid) or 'none'}")
+    return 0

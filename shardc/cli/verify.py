@@ -1,0 +1,83 @@
+"""`shardc verify`"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from shardc.checkpoint import Checkpoint, read_checkpoint
+from shardc.cli.output import format_option, plural, report
+from shardc.cli.specs import DEFAULT_SPECS, evidence_of
+from shardc.diagnostics import Diagnostic
+from shardc.plan.as_text import size
+from shardc.plan.bound import bind
+from shardc.plan.resolve import resolve
+from shardc.rules import claims, coverage
+from shardc.source import Document, load
+from shardc.spec.dtypes import nbytes
+from shardc.spec.model import Spec
+from shardc.spec.read import read_spec
+
+
+@click.command("verify")
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True), metavar="[SPEC] CHECKPOINT"
+)
+@click.option(
+    "--specs", type=click.Path(path_type=Path, exists=True, file_okay=False), default=DEFAULT_SPECS, show_default=True,
+    help="Where the spec is looked for, by the config's architectures.",
+)  # fmt: skip
+@format_option
+def command(paths: tuple[Path, ...], specs: Path, format_: str) -> None:
+    """Compare CHECKPOINT (a directory, or a tensor table) with its spec, reading headers only."""
+    if len(paths) > 2:
+        raise click.UsageError("give a spec and a checkpoint, or a checkpoint alone")
+    checkpoint, findings = read_checkpoint(paths[-1])
+    if checkpoint is None:
+        sys.exit(report(findings, format_))
+    spec, document, findings = _spec(paths[0] if len(paths) == 2 else None, specs, checkpoint)
+    if spec is None or document is None:
+        sys.exit(report(findings, format_))
+    resolved, findings = resolve(spec, document)
+    bound = bind(resolved, evidence_of(checkpoint, checkpoint.path))
+    findings += bound.findings
+    if findings:
+        sys.exit(report(findings, format_))
+    covered = coverage.check(bound, checkpoint.headers)
+    findings = [*claims.check(bound), *covered.findings]
+    errors = sum(finding.severity == "error" for finding in findings)
+    bytes_ = sum(nbytes(dtype, shape) for dtype, shape in checkpoint.headers.values())
+    head = f"{plural(errors, 'error')}" if errors else "clean"
+    summary = (
+        f"{checkpoint.path}: {head} by {document.file}; {plural(len(checkpoint.headers), 'tensor')}, "
+        f"{bytes_:,} bytes ({size(bytes_)}): {covered.claimed} claimed, {covered.ignored} ignored with a reason"
+    )
+    sys.exit(report(findings, format_, summary))
+
+
+def _spec(
+    path: Path | None, folder: Path, checkpoint: Checkpoint
+) -> tuple[Spec | None, Document | None, list[Diagnostic]]:
+    """The named spec, or the one in `folder` that names an architecture of the config."""
+    if path is not None:
+        document, findings = load(path)
+        if document is None:
+            return None, None, findings
+        spec, findings = read_spec(document)
+        return spec, document, findings
+    wanted = checkpoint.config.data.get("architectures")
+    architectures = [name for name in wanted if isinstance(name, str)] if isinstance(wanted, list) else []
+    known: dict[str, str] = {}
+    for file in sorted(folder.glob("*.yaml")):
+        document, _ = load(file)
+        spec, _ = read_spec(document) if document else (None, [])
+        if spec is not None and set(spec.architectures) & set(architectures):
+            return spec, document, []
+        if spec is not None:
+            known |= dict.fromkeys(spec.architectures, str(file))
+    named = ", ".join(architectures) or "none"
+    message = f"no spec in {folder} for the architectures of {checkpoint.config.path}: {named}"
+    help = f"name the spec: `shardc verify SPEC {checkpoint.path}`; there are specs for {', '.join(sorted(known))}"
+    return None, None, [Diagnostic("SHD409", message, help=help)]

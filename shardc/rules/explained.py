@@ -1,0 +1,32 @@
+"""The long text of each code, as `shardc explain` shows it. One Markdown file a code, in `explain/`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "explain"
+_FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The text, and its runnable example: a spec, and the config (or tensor table) of its target, if any."""
+
+    code: str
+    text: str
+
+    def example(self, language: str) -> str | None:
+        """The first fenced block in `language`."""
+        return next((body for kind, body in _FENCE.findall(self.text) if kind == language), None)
+
+
+def explanation(code: str) -> Explanation | None:
+    path = _FOLDER / f"{code}.md"
+    return Explanation(code, path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def codes() -> list[str]:
+    """Every code that has a text."""
+    return sorted(path.stem for path in _FOLDER.glob("SHD*.md"))

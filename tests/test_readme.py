@@ -1,0 +1,41 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shardc.cli import shardc
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_excerpt_is_the_spec() -> None:
+    [excerpt] = blocks("yaml")
+    spec = (ROOT / "specs" / "llama.yaml").read_text().splitlines()
+    assert [line for line in excerpt.splitlines() if line not in spec] == []
+
+
+def test_the_error_is_what_check_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "specs" / "checkpoints", tmp_path / "specs" / "checkpoints")
+    spec = (ROOT / "specs" / "qwen3_moe.yaml").read_text()
+    (tmp_path / "specs" / "qwen3_moe.yaml").write_text(spec.replace(", if_fewer: replicate", ""))
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke(shardc, ["check", "specs/qwen3_moe.yaml"])
+    assert run.exit_code == 1
+    assert blocks("text") == [f"$ shardc check specs/qwen3_moe.yaml\n{run.output}"]
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\((?!http)([^)#]+)", README))
+def test_links_lead_somewhere(target: str) -> None:
+    assert (ROOT / target).exists()

@@ -37,7 +37,7 @@ def main() -> int:
         ranks.append(load_rank(CHECKPOINT, rank, TP, device))
         seconds = time.perf_counter() - started
         kept = byte_count(ranks[-1].tensors)
-        click.echo(f"rank {rank} of {TP} on {device}: {megabytes(kept)} in {seconds * 1000:.0f} ms")
+        click.echo(f"rank {rank} of {TP} on {device}: planned and loaded {megabytes(kept)} in {seconds * 1000:.0f} ms")
 
     faults = differences(ranks, wanted)
     for fault in faults:

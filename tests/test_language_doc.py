@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from shardc.diagnostics.codes import NAMES
 from shardc.layout.parse import parse
 from shardc.layout.regions import Scope, regions
 from shardc.layout.split import Dealing, deal
@@ -52,3 +53,9 @@ def test_every_contract_is_there() -> None:
     names = [path.stem for path in LIBRARY.glob("contracts/*.yaml")]
     rows = {f"| `{name}` | `{contract_file(name).require}` |" for name in names}
     assert {row for row in rows if row not in TEXT} == set()
+
+
+def test_every_code_it_names_exists() -> None:
+    codes = set(re.findall(r"SHD\d+", TEXT))
+    assert "SHD210" in codes
+    assert codes - NAMES.keys() == set()

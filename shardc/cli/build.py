@@ -39,9 +39,8 @@ def command(paths: tuple[Path, ...], check_only: bool, out: Path, format_: str) 
     wanted = tree(specs)
     found = differences(wanted, out, complete=not paths or paths == (DEFAULT_SPECS,))
     if check_only:
-        summary = (
-            f"{plural(len(found), 'file')} need attention: run `shardc build`" if found else "generated/ is current"
-        )
+        stale = f"{plural(len(found), 'file')} {'needs' if len(found) == 1 else 'need'} attention: run `shardc build`"
+        summary = stale if found else f"{out}/ is current"
         sys.exit(report([difference.finding() for difference in found], format_, summary))
     touched = write(wanted, out, found)
     foreign = [difference.finding() for difference in found if difference.code == "SHD504"]

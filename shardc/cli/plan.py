@@ -31,19 +31,15 @@ from shardc.spec.read import read_spec
 _SIZES = re.compile(r"([1-9][0-9]{0,3})(?:\.\.([1-9][0-9]{0,3}))?")
 
 
-class _Sizes(click.ParamType[list[int]]):
+def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
     """`8`, or `1..64` for a sweep."""
-
-    name = "N|A..B"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        found = _SIZES.fullmatch(str(value))
-        if found is None:
-            self.fail(f"{value} is neither a size nor a range A..B")
-        first, last = int(found[1]), int(found[2] or found[1])
-        if last < first:
-            self.fail(f"{value} is empty")
-        return list(range(first, last + 1))
+    found = _SIZES.fullmatch(value)
+    if found is None:
+        raise click.BadParameter(f"{value} is neither a size nor a range A..B")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if last < first:
+        raise click.BadParameter(f"{value} is empty")
+    return list(range(first, last + 1))
 
 
 @click.command("plan")
@@ -52,8 +48,22 @@ class _Sizes(click.ParamType[list[int]]):
     "--config", type=click.Path(path_type=Path, exists=True), help="A config.json, or a tensor table's config."
 )
 @click.option("--checkpoint", type=click.Path(path_type=Path, exists=True), help="A checkpoint, or a tensor table.")
-@click.option("--tp", type=_Sizes(), default="1", show_default=True, help="Tensor-parallel size; A..B tries each.")
-@click.option("--ep", type=_Sizes(), default="1", show_default=True, help="Expert-parallel size; A..B tries each.")
+@click.option(
+    "--tp",
+    callback=_sizes,
+    metavar="N|A..B",
+    default="1",
+    show_default=True,
+    help="Tensor-parallel size; A..B tries each.",
+)
+@click.option(
+    "--ep",
+    callback=_sizes,
+    metavar="N|A..B",
+    default="1",
+    show_default=True,
+    help="Expert-parallel size; A..B tries each.",
+)
 @click.option(
     "--rank", type=click.IntRange(0), help="World rank, ep rank * tp size + tp rank. JSON: all ranks if not given."
 )

@@ -39,32 +39,43 @@ class Choice:
 
 
 def choose(tensor: Tensor, formats: Formats, headers: Headers | None) -> Choice | None:
-    """The first of the tensor's formats that the file can hold; None where the file has nothing of the tensor.
+    """The first of the tensor's formats that fits the file, best with all its parts; None where it has none of them.
 
     Without headers: the first format it lists, each part in its first dtype, optional parts and tied tensors absent.
     Raises SHD401 (a companion is missing) and SHD404 (a dtype fits no format).
     """
     if headers is None:
         return None if tensor.tied_to else first_choice(tensor, formats)
-    for candidate in candidates(tensor, formats):
-        header = headers.get(candidate.name)
-        if header and header.dtype in candidate.dtypes:
-            if candidate.format == DENSE:
-                return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
-            return with_companions(tensor, candidate, formats[candidate.format], headers)
+    fitting = [
+        candidate
+        for candidate in candidates(tensor, formats)
+        if (header := headers.get(candidate.name)) and header.dtype in candidate.dtypes
+    ]
+    if fitting:
+        complete = (one for one in fitting if not missing_parts(tensor, formats.get(one.format, ()), headers))
+        chosen = next(complete, fitting[0])
+        if chosen.format == DENSE:
+            header = headers[chosen.name]
+            return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
+        return with_companions(tensor, chosen, formats[chosen.format], headers)
     if any(name in headers for name in file_names(tensor, formats)):
         raise ShardError(no_fit(tensor, formats, headers))
     return None
 
 
 def candidates(tensor: Tensor, formats: Formats) -> Iterator[Candidate]:
-    """The formats of a tensor, dense first."""
-    if DENSE in tensor.formats:
-        yield Candidate(DENSE, tensor.name, tensor.dtype)
+    """The formats of a tensor, in the order in which it lists them."""
     for name in tensor.formats:
-        if name != DENSE:
+        if name == DENSE:
+            yield Candidate(DENSE, tensor.name, tensor.dtype)
+        else:
             first = formats[name][0]
             yield Candidate(name, first.named(tensor.stem), first.dtypes)
+
+
+def missing_parts(tensor: Tensor, parts: tuple[Part, ...], headers: Headers) -> list[str]:
+    """Names of required parts of a format that the file lacks."""
+    return [name for part in parts if not part.optional and (name := part.named(tensor.stem)) not in headers]
 
 
 def first_choice(tensor: Tensor, formats: Formats) -> Choice:

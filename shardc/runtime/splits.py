@@ -55,9 +55,9 @@ def within(name: str, size: int, parent: Axis) -> Axis:
     A rank keeps whole groups; where several ranks share the parent's elements, each keeps its part of their groups.
     Raises SHD204.
     """
-    if parent.size == 0:
+    if parent.size == size == 0:
         return replace(parent, name=name)
-    group, rest = divmod(size, parent.size)
+    group, rest = divmod(size, parent.size) if parent.size else (0, size)
     if rest:
         raise ShardError(("SHD204", f"{size} {name} are not a whole multiple of the {parent.size} {parent.name}"))
     scaled = replace(

@@ -19,6 +19,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INT = re.compile(r"-?(0|[1-9][0-9]{0,18})\Z")
 _BOOL = {"true": True, "false": False}
 _NULL = ("null", "~", "")
+_KINDS = {"bool": "true or false", "int": "a number", "float": "a fraction", "null": "null", "timestamp": "a date"}
 _PLAIN_STRING = "tag:yaml.org,2002:str"
 
 
@@ -56,6 +57,13 @@ def parse(text: str, loader: type = _LOADER) -> Parsed:
     if len(text.encode()) > MAX_BYTES:
         out.faults.append(Fault("SHD005", f"the file is larger than {MAX_BYTES:,} bytes", Place(1, 1, 1, 1)))
         return out
+    unprintable = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    if unprintable:
+        line = text.count("\n", 0, unprintable.start()) + 1
+        col = unprintable.start() - text.rfind("\n", 0, unprintable.start())
+        message = f"not YAML: the character U+{ord(unprintable[0]):04X} may not stand in a file"
+        out.faults.append(Fault("SHD001", message, Place(line, col, line, col + 1)))
+        return out
     try:
         _refuse_features(text, loader, out)
         if out.faults:
@@ -86,6 +94,8 @@ def _refuse_features(text: str, loader: type, out: Parsed) -> None:
         place = _place(event.start_mark, event.end_mark)
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
+            if event.version or event.tags:
+                out.faults.append(Fault("SHD003", "directives (%) are not part of the language", place))
             if documents > 1:
                 out.faults.append(Fault("SHD003", "a spec file holds one document", place, help="split the file"))
         elif isinstance(event, yaml.AliasEvent):
@@ -108,7 +118,7 @@ def _refuse_features(text: str, loader: type, out: Parsed) -> None:
                     )
                 )
             tag = getattr(event, "tag", None)
-            if tag and tag != "!":
+            if tag:
                 out.faults.append(Fault("SHD003", f"tag {tag}: YAML tags are not part of the language", place))
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
@@ -163,11 +173,11 @@ def _scalar(node: yaml.ScalarNode, out: Parsed) -> object:
     if _INT.match(text):
         return int(text)
     if node.tag != _PLAIN_STRING:
-        kind = node.tag.rsplit(":", 1)[-1]
+        kind = _KINDS.get(node.tag.rsplit(":", 1)[-1], "a sign")
         out.faults.append(
             Fault(
                 "SHD004",
-                f"`{text}` is a {kind} to YAML, not the word it looks like",
+                f"`{text}` is {kind} to YAML, not the word it looks like",
                 _place(node.start_mark, node.end_mark),
                 help=f'write "{text}" if the word is meant',
             )

@@ -38,6 +38,19 @@ def _dtype(word: str) -> str:
     return word
 
 
+def no_flag(value: Any) -> Any:
+    """`true` is no number, though Python counts it as 1."""
+    if isinstance(value, bool):
+        raise ValueError(f"`{str(value).lower()}` is not a number")
+    return value
+
+
+def both_dims(dims: list[Any]) -> list[Any]:
+    if sorted(dims) != ["in", "out"]:
+        raise ValueError("`dims` is [out, in] or [in, out]")
+    return dims
+
+
 def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from shardc.spec.fields import Dtype, Formula, Glob, Identifier, Model, Size, TensorName, Words
+from shardc.spec.fields import (
+    Dtype,
+    Formula,
+    Glob,
+    Identifier,
+    Model,
+    Size,
+    TensorName,
+    Words,
+    both_dims,
+    no_flag,
+)
 from shardc.spec.shorthand import dtype_form, loop_form, symbol_form, tied_form
 
 MAX_RANKS = 4096
@@ -95,12 +106,8 @@ class Tensor(Model):
         description="Its shard kind, checked against the shape.",
         examples=["channel_rows", "expert_slices + row_parallel"],
     )
-    dims: list[Literal["out", "in"]] | None = Field(
-        None,
-        min_length=2,
-        max_length=2,
-        description="Order of the last two dims, where it is not [out, in].",
-        examples=[["in", "out"]],
+    dims: Annotated[list[Literal["out", "in"]], AfterValidator(both_dims)] | None = Field(
+        None, description="Order of the last two dims, where it is not [out, in].", examples=[["in", "out"]]
     )
     dtype: Annotated[DtypeRule, BeforeValidator(dtype_form)] | None = Field(
         None, description="Its dtypes, where they are not the spec's.",
@@ -198,7 +205,7 @@ class Target(Model):
 class Spec(Model):
     """One architecture: what every tensor of its checkpoint is made of, and how it is cut."""
 
-    spec: Literal[1] = Field(description="Version of the language.", examples=[1])
+    spec: Annotated[Literal[1], BeforeValidator(no_flag)] = Field(description="Version of the language.", examples=[1])
     name: Identifier = Field(description="Name of the generated module.", examples=["llama"])
     architectures: list[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]] = Field(
         min_length=1, description="Classes named by config.json.", examples=[["LlamaForCausalLM"]]

@@ -14,6 +14,15 @@ from shardc.spec.model import Axis, Contract, DtypeRule, Group, Ignore, Loop, Sp
 _FIELD_OWNERS: tuple[type[BaseModel], ...] = (
     Spec, Axis, Group, Tensor, Contract, Ignore, Target, DtypeRule, Symbol, Tied, Loop,
 )  # fmt: skip
+#: What a field must be, by the type of pydantic's error.
+_WANTED = {
+    "model_type": "a mapping",
+    "dict_type": "a mapping",
+    "list_type": "a list",
+    "string_type": "a word",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+}
 
 
 def read_spec(document: Document) -> tuple[Spec | None, list[Diagnostic]]:
@@ -56,6 +65,12 @@ def _finding(document: Document, item: Any) -> Diagnostic:
             )
         case "value_error":
             message = str(item["ctx"]["error"])
+        case kind if kind in _WANTED:
+            message = f"`{_field(path)}` must be {_WANTED[kind]}"
+        case "too_short":
+            message = f"`{_field(path)}` must hold at least {item['ctx']['min_length']}"
+        case "too_long":
+            message = f"`{_field(path)}` may hold at most {item['ctx']['max_length']}, not {item['ctx']['actual_length']}"
         case _:
             message = f"`{_field(path)}`: {item['msg'][:1].lower()}{item['msg'][1:]}"
     return Diagnostic("SHD101", message, Label(document.key(*path) if is_key else document.value(*path)))

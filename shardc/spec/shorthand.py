@@ -28,7 +28,9 @@ def tied_form(value: Any) -> Any:
 
 def loop_form(value: Any) -> Any:
     """`layers` (0 .. layers-1), `[from, to]`, or the name of an axis."""
-    if isinstance(value, list) and len(value) == 2:
+    if isinstance(value, list):
+        if len(value) != 2:
+            raise ValueError("an index runs over a count, [from, to], or an axis")
         return {"start": value[0], "stop": value[1]}
     if isinstance(value, (str, int)) and not isinstance(value, bool):
         return {"start": 0, "stop": value}

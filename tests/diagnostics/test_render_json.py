@@ -105,7 +105,7 @@ def test_a_bare_finding_has_every_key() -> None:
 
 def test_only_errors_make_it_invalid() -> None:
     report = json.loads(
-        render_json([Diagnostic("SHD408", "w", severity="warning"), Diagnostic("SHD111", "h", severity="hint")])
+        render_json([Diagnostic("SHD411", "w", severity="warning"), Diagnostic("SHD111", "h", severity="hint")])
     )
     assert (report["valid"], report["errors"], report["warnings"], report["hints"]) == (True, 0, 1, 1)
 

@@ -60,7 +60,6 @@ def test_without_headers_the_first_format_and_dtypes() -> None:
         ("q.weight", "U8"),
         ("q.weight_scale", "F8_E4M3"),
         ("q.weight_scale_2", "F32"),
-        ("q.input_scale", "F32"),
     ]
 
 

@@ -157,7 +157,9 @@ def test_within_within() -> None:
 
 
 def test_within_an_empty_parent() -> None:
-    assert parts([within("heads", 16, parent) for parent in axes("kv_heads", 0, 2)]) == [(0, 0, 0)] * 2
+    assert parts([within("heads", 0, parent) for parent in axes("kv_heads", 0, 2)]) == [(0, 0, 0)] * 2
+    with pytest.raises(ShardError, match=r"^SHD204: 16 heads are not a whole multiple of the 0 kv_heads$"):
+        within("heads", 16, axes("kv_heads", 0, 2)[0])
 
 
 def test_within_refuses_a_ragged_group() -> None:

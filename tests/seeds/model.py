@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import torch
 from safetensors.torch import save_file
 
+from shardc.layout.errors import FormulaError, SplitError
 from shardc.layout.regions import Region
+from shardc.layout.units import CutError
 from shardc.plan.collectives import collectives
 from tests.support import compiled, generated, generated_rows, plan, resolved, rows
 
@@ -67,7 +69,8 @@ class Model:
     def refusal(self, config: Config, mesh: Mapping[str, int], headers: Headers | None = None) -> str:
         """The one fault that stops this mesh, as the module words it; the compiler finds the same."""
         found = compiled(self.text, config, mesh, headers)
-        [error] = [fault.error for fault in [*found.axes, *found.cuts]]
+        errors: list[SplitError | FormulaError | CutError] = [fault.error for fault in found.axes]
+        [error] = errors + [fault.error for fault in found.cuts]
         text = self.load_time_refusal(config, mesh, headers)
         assert text.startswith(error.code)
         assert text.endswith(error.message)

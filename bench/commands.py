@@ -1,0 +1,46 @@
+"""How long the commands take: medians of whole processes, interleaved, beside an empty Python and an import of torch.
+
+    python bench/commands.py [ROUNDS]
+
+Read ratios: a shared machine moves all rows of one run together.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SHARDC = [sys.executable, "-m", "shardc.cli"]
+NVFP4 = "specs/checkpoints/glm-5.3-flash-nvfp4.json"
+COMMANDS = {
+    "python -c pass": [sys.executable, "-c", "pass"],
+    "import torch": [sys.executable, "-c", "import torch"],
+    "import shardc.cli.check": [sys.executable, "-c", "import shardc.cli.check"],
+    "check llama (3 targets, 291 tensors)": [*SHARDC, "check", "specs/llama.yaml"],
+    "check glm5_next (2 targets, 189,182 tensors)": [*SHARDC, "check", "specs/glm5_next.yaml"],
+    "check all of specs/": [*SHARDC, "check"],
+    "build --check": [*SHARDC, "build", "--check"],
+    "verify glm-5.3-flash-nvfp4 (113,074 tensors)": [*SHARDC, "verify", NVFP4],
+    "plan glm5_next --config, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--config", NVFP4, "--tp", "8"],
+    "plan glm5_next --checkpoint, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--checkpoint", NVFP4, "--tp", "8"],
+}
+
+
+def main(rounds: int) -> None:
+    seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
+    for _ in range(rounds):
+        for name, command in COMMANDS.items():
+            started = time.perf_counter()
+            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+            seconds[name].append(time.perf_counter() - started)
+    width = max(map(len, COMMANDS))
+    for name, times in seconds.items():
+        print(f"{name:{width}}  median {statistics.median(times):6.3f} s   best {min(times):6.3f} s")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

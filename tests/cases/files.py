@@ -1,0 +1,41 @@
+"""Checkpoints for cases: with numbers that say where they stood, or with headers alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from shardc.plan.evidence import Header
+from shardc.runtime.dtypes import TORCH_DTYPES, nbytes
+from tests.seeds.model import numbered
+
+
+def probe(headers: Mapping[str, Header]) -> dict[str, torch.Tensor]:
+    """Each tensor with 0, 1, 2, … in the order of the file.
+
+    BF16 and U8 can't hold every such number: these tensors are F32, which their specs allow as well.
+    """
+    return {
+        name: numbered(shape, torch.float32 if dtype in ("BF16", "U8") else TORCH_DTYPES[dtype])
+        for name, (dtype, shape) in headers.items()
+    }
+
+
+def write_headers(directory: Path, config: Mapping[str, Any], headers: Mapping[str, Header]) -> Path:
+    """A checkpoint whose data is a hole of the right size: headers can be read, and no byte takes space on disk."""
+    directory.mkdir(parents=True)
+    (directory / "config.json").write_text(json.dumps(config))
+    entries: dict[str, Any] = {}
+    end = 0
+    for name, (dtype, shape) in headers.items():
+        begin, end = end, end + nbytes(dtype, shape)
+        entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+    header = json.dumps(entries).encode()
+    with (directory / "model.safetensors").open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + end)
+    return directory

@@ -1,0 +1,80 @@
+"""What a rank keeps, in the cases that work: local shapes, source pieces and zero fill, all exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from shardc.runtime.rectangles import Rectangle, copy_rectangles, zero_rectangles
+from tests.cases.files import probe
+from tests.cases.support import Case, check, read_cases
+from tests.seeds.model import Kept, Model, write_checkpoint
+
+CASES = [case for case in read_cases() if "local" in case.expect]
+each_case = pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
+
+
+@each_case
+def test_there_is_nothing_to_say(case: Case) -> None:
+    assert check(case) == []
+
+
+@each_case
+def test_pieces_and_zero_fill(case: Case, model_of: Callable[[Case], Model]) -> None:
+    kept = model_of(case).kept(case.config, **case.mesh, headers=case.headers)
+    assert kept.keys() == {local["target"] for local in case.expect["local"]}
+    for local in case.expect["local"]:
+        one = kept[local["target"]]
+        assert one.local_shape == tuple(local["shape"])
+        assert copies(one) == [(rectangle(piece["src"]), rectangle(piece["dst"])) for piece in local["pieces"]]
+        assert zeros(one) == {rectangle(place) for place in local["zero_fill"]}
+
+
+@each_case
+def test_the_loaded_numbers(case: Case, model_of: Callable[[Case], Model], tmp_path: Path) -> None:
+    full = probe(case.tensors)
+    directory = write_checkpoint(tmp_path / "checkpoint", case.config, full)
+    loaded = model_of(case).module.load(directory, mesh=case.mesh)
+    for local in case.expect["local"]:
+        tensor = loaded[local["target"]]
+        assert torch.equal(number_view(tensor), number_view(assembled(local, full[local["target"]])))
+        if "arange_probe" in local:
+            assert_probe(tensor, local["arange_probe"])
+
+
+def rectangle(spans: list[list[int]]) -> Rectangle:
+    return tuple((start, stop) for start, stop in spans)
+
+
+def copies(one: Kept) -> list[tuple[Rectangle, Rectangle]]:
+    """(source, place) of every copy."""
+    return list(copy_rectangles(one.at))
+
+
+def zeros(one: Kept) -> set[Rectangle]:
+    return set(zero_rectangles(one.at))
+
+
+def assembled(local: dict[str, Any], full: torch.Tensor) -> torch.Tensor:
+    """The local tensor, piece by piece as the case has it."""
+    out = torch.zeros(local["shape"], dtype=full.dtype)
+    for piece in local["pieces"]:
+        source, place = (tuple(slice(*span) for span in piece[side]) for side in ("src", "dst"))
+        out[place] = full[source]
+    return out
+
+
+def number_view(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor that can be compared: FP8 as bytes."""
+    return tensor.view(torch.uint8) if tensor.dtype.itemsize == 1 else tensor
+
+
+def assert_probe(tensor: torch.Tensor, expected: dict[str, Any]) -> None:
+    values = tensor.flatten().double()
+    assert (values[0], values[-1], values.sum()) == (expected["first"], expected["last"], expected["sum"])
+    if "values" in expected:
+        assert values.tolist() == expected["values"]

@@ -51,6 +51,9 @@ def main() -> None:
     except ShardcBug as bug:
         print(f"shardc: a bug in shardc, not in your input: {bug}", file=sys.stderr)
         sys.exit(3)
+    except OSError as error:
+        print(f"shardc: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
     except Exception:
         traceback.print_exc()
         print("shardc: a bug in shardc, not in your input; please report it", file=sys.stderr)

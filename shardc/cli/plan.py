@@ -24,7 +24,7 @@ from shardc.plan.plan import Plan
 from shardc.plan.proof import prove
 from shardc.plan.resolve import resolve
 from shardc.plan.sweep import sweep
-from shardc.rules.check import mesh_findings
+from shardc.rules.meshes import mesh_findings
 from shardc.source import load
 from shardc.spec.read import read_spec
 

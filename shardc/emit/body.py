@@ -88,6 +88,7 @@ class Body:
     def _regions(self, dims: Dims) -> None:
         """One variable for each split dim that does not depend on an index: what the rank keeps of it."""
         taken = {*self.resolved.symbols, *self.resolved.axes, *self.resolved.lets}
+        taken |= {name for e in self.resolved.entries for name in (*e.axes, *e.lets, *(loop.index for loop in e.loops))}
         for entry in self.resolved.entries:
             inner = {loop.index for loop in entry.loops} | entry.axes.keys()
             own = Dims(dims.axes, {**self.resolved.lets, **entry.lets})

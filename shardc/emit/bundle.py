@@ -21,7 +21,7 @@ def bundle() -> str:
         text = (folder / f"{module}.py").read_text(encoding="utf-8")
         bodies.append(_body(text, plain, named))
     blocks = [HEADER + _DOC, "from __future__ import annotations\n", _imports(plain, named)]
-    return "\n".join(blocks) + "\n\n" + "\n\n".join(bodies)
+    return "\n".join(blocks) + _gap(bodies[0]) + "\n\n".join(bodies)
 
 
 def _runtime_folder() -> Path:
@@ -67,6 +67,11 @@ def _imports(plain: set[str], named: dict[str, set[str]]) -> str:
         return lines
 
     return "\n".join([*block(False), "", *block(True)]) + "\n"
+
+
+def _gap(body: str) -> str:
+    """The blank lines between imports and a body: two before a class or a function, one before a constant."""
+    return "\n\n" if body.startswith(("class ", "def ", "@")) else "\n"
 
 
 def _import_key(name: str) -> tuple[int, str]:

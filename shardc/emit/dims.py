@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shardc.emit.brackets import Code, flat, tuple_of
-from shardc.emit.pieces import ZERO, Indices, Piece, Pieces, Repeat, add, mul, total
+from shardc.emit.pieces import ZERO, Indices, Piece, Pieces, Repeat, add, depth, mul, total
 from shardc.emit.python import code, identifier
-from shardc.layout.expr import Binary, Cat, Expr, Local, Name, Per, substitute
+from shardc.layout.expr import Binary, Cat, Expr, Least, Local, Name, Per, replace_nodes, substitute, walk
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis
-
-_INDICES = ("i", "j", "k")
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Dims:
 
     def code(self, expr: Expr) -> str:
         """A formula on names of the spec and on Python names (those with a dot, and indices) as Python."""
-        return code(expr, lambda name: name if "." in name or name in _INDICES else identifier(name))
+        return code(expr, lambda name: name if "." in name else identifier(name))
 
     def is_split(self, expr: Expr) -> bool:
         return bool(axes_in(substitute(expr, self.lets), self.axes))
@@ -52,57 +50,75 @@ class Dims:
 
     def _measured(self, expr: Expr, what: str) -> Expr:
         match expr:
+            case Local(layout) if any(isinstance(node, Per) for node in walk(substitute(layout, self.lets))):
+                return Name(f"rt.local_size(rt.normalise({flat(self.regions(layout) or '()')}))")
             case Local(layout):
                 return self.local(layout)
             case Name(id) if id in self.axes:
                 return Name(f"{identifier(id)}.{what}")
             case Per(child, parent):
-                return Binary("//", Name(f"{identifier(child)}.size"), Name(f"{identifier(parent)}.size"))
+                return _group(child, parent)
             case Cat(parts):
                 return total([self._measured(part, what) for part in parts])
             case Binary(op, left, right):
                 return Binary(op, self._measured(left, what), self._measured(right, what))
+            case Least(fn, args):
+                return Least(fn, tuple(self._measured(arg, what) for arg in args))
         return expr
 
-    def pieces(self, expr: Expr, current: Indices) -> list[Pieces]:
-        """The regions of a layout in the order in which the rank keeps them."""
+    def pieces(self, expr: Expr, current: Indices, loops: int = 0) -> list[Pieces]:
+        """The regions of a layout in the order in which the rank keeps them, inside so many loops.
+
+        `current` gives the index of each axis that is being laid out.
+        """
         match expr:
             case Name(id) if id in self.axes:
                 axis = identifier(id)
                 pad = Name(f"{axis}.pad") if can_pad(id, self.axes) else ZERO
                 return [Piece(Name(f"{axis}.start"), Name(f"{axis}.stop"), pad)]
             case Name(id) if id in self.lets and self.is_split(expr):
-                return self.pieces(self.lets[id], current)
+                return self.pieces(self.lets[id], current, loops)
             case Per(child, parent):
                 group = f"rt.per({identifier(child)}, {identifier(parent)}, {current[parent]})"
                 return [Piece(Name(f"{group}[0]"), Name(f"{group}[1]"))]
             case Cat(parts):
-                return self._concatenated(parts, current)
+                return self._concatenated(parts, current, loops)
             case Binary("*", left, right) if self.is_split(right):
-                return self._repeated(left, right, current)
+                return self._repeated(left, right, current, loops)
             case Binary("*", left, right) if self.is_split(left):
-                return [piece.scaled(self.full(right)) for piece in self.pieces(left, current)]
+                return [piece.scaled(self.full(right)) for piece in self.pieces(left, current, loops)]
         return [Piece(ZERO, self.full(expr))]
 
-    def _concatenated(self, parts: tuple[Expr, ...], current: Indices) -> list[Pieces]:
+    def _concatenated(self, parts: tuple[Expr, ...], current: Indices, loops: int) -> list[Pieces]:
         out: list[Pieces] = []
         offset: Expr = ZERO
         for part in parts:
-            out += [piece.moved(offset) for piece in self.pieces(part, current)]
+            out += [piece.moved(offset) for piece in self.pieces(part, current, loops)]
             offset = add(offset, self.full(part))
         return out
 
-    def _repeated(self, outer: Expr, inner: Expr, current: Indices) -> list[Pieces]:
-        index = _INDICES[len(current)]
-        here = {**current, outer.id if isinstance(outer, Name) else index: index}
-        inside = tuple(piece.moved(mul(Name(index), self.full(inner))) for piece in self.pieces(inner, here))
-        out: list[Pieces] = []
-        for piece in self.pieces(outer, current):
-            assert isinstance(piece, Piece)
-            out.append(Repeat(index, piece.start, piece.stop, inside))
-            if piece.pad != ZERO:
-                out.append(Piece(ZERO, ZERO, mul(piece.pad, self.local(inner))))
-        return out
+    def _repeated(self, outer: Expr, inner: Expr, current: Indices, loops: int) -> list[Pieces]:
+        """`outer * inner` with an axis in `inner`: inner's pieces for each index of outer, then its padding."""
+        around = self.pieces(outer, current, loops)
+        loops += max(map(depth, around))
+        index = _index(loops)
+        here = {**current, outer.id: index} if isinstance(outer, Name) else current
+        inside = tuple(piece.moved(mul(Name(index), self.full(inner))) for piece in self.pieces(inner, here, loops + 1))
+
+        zeros = self._zeros(substitute(inner, self.lets))
+
+        def filled(piece: Pieces) -> list[Pieces]:
+            if isinstance(piece, Repeat):
+                return [replace(piece, pieces=tuple(part for each in piece.pieces for part in filled(each)))]
+            padding = [Piece(ZERO, ZERO, mul(piece.pad, zeros))] if piece.pad != ZERO else []
+            return [Repeat(index, piece.start, piece.stop, inside), *padding]
+
+        return [part for piece in around for part in filled(piece)]
+
+    def _zeros(self, inner: Expr) -> Expr:
+        """The local size of `inner` for one element of padding: its groups are whole."""
+        groups: dict[Expr, Expr] = {n: _group(n.child, n.parent) for n in walk(inner) if isinstance(n, Per)}
+        return self.local(replace_nodes(inner, groups))
 
     def _written(self, piece: Pieces) -> Code:
         if isinstance(piece, Piece):
@@ -113,6 +129,16 @@ class Dims:
         if len(inside) == 1 and not inside[0].startswith("*"):
             return f"*({inside[0]} {each})"
         return f"*(region {each} for region in ({', '.join(inside)}{',' if len(inside) == 1 else ''}))"
+
+
+def _group(child: str, parent: str) -> Expr:
+    """Elements of the child for each element of its parent."""
+    return Binary("//", Name(f"{identifier(child)}.size"), Name(f"{identifier(parent)}.size"))
+
+
+def _index(depth: int) -> str:
+    """The variable of a loop inside `depth` others; no name of a spec ends in `_`."""
+    return f"{'ijk'[depth]}_" if depth < 3 else f"i{depth}_"
 
 
 def can_pad(axis: str, axes: Mapping[str, Axis]) -> bool:

@@ -49,6 +49,11 @@ Pieces: TypeAlias = Piece | Repeat
 Indices: TypeAlias = Mapping[str, str]
 
 
+def depth(piece: Pieces) -> int:
+    """How many loops stand in each other."""
+    return 1 + max(map(depth, piece.pieces), default=0) if isinstance(piece, Repeat) else 0
+
+
 def add(a: Expr, b: Expr) -> Expr:
     return b if a == ZERO else a if b == ZERO else Binary("+", a, b)
 

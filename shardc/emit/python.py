@@ -32,12 +32,12 @@ _COMPARISONS: dict[str, ast.cmpop] = {
     "in": ast.In(), "not in": ast.NotIn(),
 }  # fmt: skip
 #: Names that the generated function uses itself.
-_TAKEN = {"at", "c", "config", "granule", "lcm", "max", "mesh", "min", "range", "rt", "tp"}
+_TAKEN = {"at", "c", "config", "granule", "lcm", "max", "mesh", "min", "range", "region", "rt"}
 
 
 def identifier(name: str) -> str:
     """A spec's name as a Python one; a spec's names never end in `_`, so a respelt one is free."""
-    return f"{name}_" if name in _TAKEN or keyword.iskeyword(name) or keyword.issoftkeyword(name) else name
+    return f"{name}_" if name in _TAKEN or keyword.iskeyword(name) else name
 
 
 def quote(text: str) -> str:

@@ -126,14 +126,19 @@ Expr: TypeAlias = (
 )
 
 
+_NODES = (Num, Text, Flag, Name, Items, Binary, Least, Local, Cat, Per, Item, Member, Compare, Logic, Not)
+#: The fields of each kind of node that may hold other nodes.
+_PARTS = {node: tuple(spec.name for spec in fields(node) if spec.name != "at") for node in _NODES}
+
+
 def children(expr: Expr) -> Iterator[Expr]:
     """The nodes directly below `expr`, left to right."""
-    for spec in fields(expr):
-        value = getattr(expr, spec.name)
-        if isinstance(value, _Node):
-            yield value  # type: ignore[misc]
-        elif isinstance(value, tuple) and spec.name != "at":
+    for name in _PARTS[type(expr)]:
+        value = getattr(expr, name)
+        if isinstance(value, tuple):
             yield from value
+        elif isinstance(value, _Node):
+            yield value  # type: ignore[misc]
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
@@ -178,10 +183,10 @@ def _rebuild(expr: Expr, replaced: Callable[[Expr], Expr | None]) -> Expr:
 
 def _with_children(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     changed: dict[str, object] = {}
-    for spec in fields(expr):
-        value = getattr(expr, spec.name)
+    for name in _PARTS[type(expr)]:
+        value = getattr(expr, name)
         if isinstance(value, _Node):
-            changed[spec.name] = change(value)  # type: ignore[arg-type]
-        elif isinstance(value, tuple) and spec.name != "at":
-            changed[spec.name] = tuple(change(item) for item in value)
+            changed[name] = change(value)  # type: ignore[arg-type]
+        elif isinstance(value, tuple):
+            changed[name] = tuple(change(item) for item in value)
     return replace(expr, **changed) if changed else expr  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ from shardc.layout.expr import (
     Per,
     Text,
 )
+from shardc.layout.extent import MAX_DEPTH, extent
 
 MAX_LENGTH = 600
 MAX_NODES = 200
@@ -36,7 +37,7 @@ _COMPARE = {
 }  # fmt: skip
 #: Words, whole numbers, plain strings and signs. What else Python reads (comments, prefixes, `0x10`) is no formula.
 _TOKEN = re.compile(
-    r"""\s+ | '[^'\\\n]*' | "[^"\\\n]*" | [A-Za-z_]\w*(?!['"\w]) | (0|[1-9][0-9]*)(?!\w) | \*(?!\*) | [-+/%|()\[\],.<>=!]""",
+    r"""\s+ | ('[^'\\\n]*'|"[^"\\\n]*")(?!\s*['"]) | [A-Za-z_]\w*(?!['"\w]) | (0|[1-9][0-9]*)(?!\w) | \*(?!\*) | [-+/%|()\[\],.<>=!]""",
     re.ASCII | re.VERBOSE,
 )
 _FOREIGN = re.compile(r"\w+|\*\*|.", re.DOTALL)
@@ -67,7 +68,10 @@ def parse(text: str) -> Expr:
     for node in nodes:
         node.col_offset += indent
         node.end_col_offset = (node.end_col_offset or 0) + indent
-    return _convert(tree.body, text)
+    expr = _convert(tree.body, text)
+    if extent(expr).depth > MAX_DEPTH:
+        raise FormulaError("SHD104", "the formula is nested too deeply", (0, len(text)))
+    return expr
 
 
 def _check_tokens(text: str) -> None:

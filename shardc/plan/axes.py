@@ -30,7 +30,9 @@ def read_axes(
         if not ready:
             ring = sorted(axes.keys() - ordered.keys())
             label = Label(formulas.document.value(*path, ring[0]))
-            formulas.findings.append(Diagnostic("SHD107", f"`within` goes in a circle: {', '.join(ring)}", label))
+            message = f"`within` goes in a circle: {', '.join(ring)}"
+            help = "one of them has no parent: take its `within:` out"
+            formulas.findings.append(Diagnostic("SHD107", message, label, help=help))
             return {**ordered, **{name: replace(axes[name], within=None) for name in ring}}
         for declared in ready:
             ordered[declared.name] = _beside_parent(declared, {**known, **ordered}, formulas)

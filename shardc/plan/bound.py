@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import lcm
 
-from shardc.diagnostics import Diagnostic, Label
+from shardc.diagnostics import Diagnostic
 from shardc.layout.errors import FormulaError
 from shardc.layout.evaluate import condition, number
 from shardc.layout.regions import Scope, regions, size
@@ -15,6 +15,7 @@ from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_st
 from shardc.layout.strides import strides
 from shardc.plan.evidence import Evidence
 from shardc.plan.families import Names, enumerate_names
+from shardc.plan.formula_findings import formula_findings
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis, Entry, PartDim, Resolved
 from shardc.plan.stored import Stored, stored
@@ -26,11 +27,16 @@ AxisKey = tuple[str, tuple[tuple[str, int], ...]]
 
 @dataclass(frozen=True)
 class Family:
-    """Tensors of one entry with one full shape, stored one way. `shape` is of the weight, unpacked, in elements."""
+    """Tensors of one entry with one full shape, stored one way.
+
+    `shape` is of the weight, unpacked, in elements. `over` has, for each dim, the mesh dims whose ranks keep different
+    rows of it.
+    """
 
     entry: Entry
     env: Mapping[str, int]
     shape: tuple[int, ...]
+    over: tuple[tuple[str, ...], ...]
     stored: Stored
     scope: Scope
 
@@ -64,7 +70,7 @@ class Grain:
 class Bound:
     """Values of symbols, families with their formats, and granules. `findings` are complete once it is made.
 
-    `proved` and `cuttable` remember dims (by `Plan.dim_key`) over the meshes that are tried.
+    `proved` and `cuttable` remember dims (by `Plan.dim_key`), and `answers` contracts, over the meshes that are tried.
     """
 
     resolved: Resolved
@@ -75,6 +81,7 @@ class Bound:
     findings: list[Diagnostic] = field(default_factory=list)
     proved: set[Hashable] = field(default_factory=set)
     cuttable: set[Hashable] = field(default_factory=set)
+    answers: dict[Hashable, object] = field(default_factory=dict)
 
     @property
     def values(self) -> Mapping[str, object]:
@@ -118,18 +125,15 @@ def bind(resolved: Resolved, evidence: Evidence) -> Bound:
     bound.findings += symbols.findings
     if symbols.findings:
         return bound
+    failed: list[tuple[Entry, FormulaError]] = []
     for entry in resolved.entries:
         try:
             for names in enumerate_names(entry, symbols.values):
                 _add(names, bound)
         except FormulaError as error:
-            bound.findings.append(formula_finding(error, entry, bound))
+            failed.append((entry, error))
+    bound.findings += formula_findings(failed, resolved, symbols)
     return bound
-
-
-def formula_finding(error: FormulaError, entry: Entry, bound: Bound) -> Diagnostic:
-    label = Label(bound.resolved.document.value(*entry.path, "shape"))
-    return Diagnostic(error.code, f"{entry.pattern}: {error.message}", label, help=error.help)
 
 
 def _add(names: Names, bound: Bound) -> None:
@@ -140,8 +144,16 @@ def _add(names: Names, bound: Bound) -> None:
     shape = tuple(size(dim, scope) for dim in names.entry.dims)
     for dim in names.entry.dims:
         regions(dim, scope)
+    over = tuple(_splitting(names.entry, dim, bound) for dim in range(len(shape)))
     for way in stored(names, bound.evidence.headers):
-        bound.families.append(Family(names.entry, names.env, shape, way, scope))
+        bound.families.append(Family(names.entry, names.env, shape, over, way, scope))
+
+
+def _splitting(entry: Entry, dim: int, bound: Bound) -> tuple[str, ...]:
+    if entry.rank0_dim == dim:
+        return ("tp",)
+    axes = {**bound.resolved.axes, **entry.axes}
+    return tuple(dict.fromkeys(axes[axis].over for axis in axes_in(entry.dims[dim], axes)))
 
 
 def _without_absent(names: Names, bound: Bound) -> Names:

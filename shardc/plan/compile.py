@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from shardc.layout.errors import FormulaError, SplitError
 from shardc.layout.evaluate import condition
+from shardc.layout.expr import names
 from shardc.layout.regions import Scope, measure
 from shardc.layout.split import Split
 from shardc.layout.units import CutError, units_of
@@ -130,24 +131,34 @@ def _try_cuts(plan: Plan, out: Compiled) -> None:
 
 
 def _ranks_of(plan: Plan, family: Family, dim: int) -> list[Coords]:
-    over = plan.mesh_dims(family, dim)
+    over = family.over[dim]
     return [{over[0]: r} for r in range(plan.mesh.get(over[0], 1))] if over else [{}]
 
 
 def _ask_contracts(plan: Plan, out: Compiled) -> None:
-    values = plan.bound.values
-    splits = {name: split for (name, env), split in plan.splits.items() if not env}
     for contract in plan.bound.resolved.contracts:
-        if contract.when is not None and not condition(contract.when, values):
+        if contract.when is not None and not condition(contract.when, plan.bound.values):
             continue
-        first: Mapping[str, int] | None = None
-        for rank in plan.ranks():
-            if any(rank[dim] for dim in rank if dim != "tp"):
-                continue
-            given = {name: measure(expr, Scope(values, splits, rank)) for name, expr in contract.given.items()}
-            if not condition(contract.require, given):
-                out.contracts.append(ContractFault(contract, given, rank))
-                break
-            first = first or given
-        else:
-            out.holds.append(ContractHolds(contract, first or {}))
+        axes = plan.bound.resolved.axes
+        over = {axes[name].over for expr in contract.given.values() for name in names(expr) & axes.keys()}
+        key = (contract.path, *sorted((dim, plan.mesh.get(dim, 1)) for dim in over))
+        answer = plan.bound.answers.get(key)
+        if answer is None:
+            answer = plan.bound.answers[key] = _ask(plan, contract)
+        if isinstance(answer, ContractFault):
+            out.contracts.append(answer)
+        elif isinstance(answer, ContractHolds):
+            out.holds.append(answer)
+
+
+def _ask(plan: Plan, contract: Contract) -> ContractFault | ContractHolds:
+    """The contract on every tp rank: the first on which it does not hold, or that it holds."""
+    splits = {name: split for (name, env), split in plan.splits.items() if not env}
+    first: Mapping[str, int] = {}
+    for tp_rank in range(plan.mesh.get("tp", 1)):
+        rank = {**dict.fromkeys(plan.mesh, 0), "tp": tp_rank}
+        given = {name: measure(expr, Scope(plan.bound.values, splits, rank)) for name, expr in contract.given.items()}
+        if not condition(contract.require, given):
+            return ContractFault(contract, given, rank)
+        first = first or given
+    return ContractHolds(contract, first)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.expr import Expr, Name, substitute
+from shardc.layout.expr import Expr, Name
 from shardc.plan.axes import read_axes
 from shardc.plan.formats import format_named
 from shardc.plan.formulas import Formulas
@@ -56,14 +56,19 @@ class EntryReader:
         for let, expr in read.items():
             known = {*numbers, *axes, *self.lets, *read}
             self.formulas.check_names(expr, (*path, "let", let), known, "config symbols, indices, axes and lets")
-        own_lets = self.formulas.expand({k: substitute(v, self.lets) for k, v in read.items()}, (*path, "let"))
+        own_lets = self.formulas.expand(
+            {let: self.formulas.written_out(expr, self.lets, (*path, "let", let)) for let, expr in read.items()},
+            (*path, "let"),
+        )
         lets = {**self.lets, **own_lets}
         when = self._condition(group.when, (*here, "when"), numbers)
         prefix = f"{group.at}." if group.at else ""
         place = _Place(name, prefix, path, self._loops(group, here, axes), when, axes, own_axes, lets, own_lets)
         if not source.tensors and group.like is None:
             label = Label(self.formulas.document.key(*here))
-            self.formulas.findings.append(Diagnostic("SHD101", f"group `{name}` has no tensors", label))
+            help = "give it `tensors:`, or take over another group's with `like:`"
+            self.formulas.findings.append(Diagnostic("SHD101", f"group `{name}` has no tensors", label, help=help))
+        self._check_indices(group, source, here, path)
         return [self._entry(key, tensor, place) for key, tensor in source.tensors.items()]
 
     def _loops(self, group: Group, here: Path_, axes: Mapping[str, Axis]) -> tuple[Loop, ...]:
@@ -94,7 +99,7 @@ class EntryReader:
         for i, text in enumerate(tensor.shape):
             expr = self.formulas.read(text, (*path, "shape", i))
             known = {*numbers, *place.axes, *place.lets}
-            expanded = self.formulas.canonical(substitute(expr, place.lets))
+            expanded = self.formulas.canonical(self.formulas.written_out(expr, place.lets, (*path, "shape", i)))
             if self.formulas.check_names(expr, (*path, "shape", i), known, "config symbols, indices, axes and lets"):
                 self.formulas.check_shape(expanded, (*path, "shape", i), place.axes)
             written.append(expr)
@@ -105,7 +110,6 @@ class EntryReader:
         derived = derive(tuple(dims), loop_axes, place.axes, swapped)
         rule = tensor.dtype or self.spec.dtype
         pattern = place.prefix + key
-        self._check_indices(pattern, indices, path)
         return Entry(
             group=place.name,
             pattern=pattern,
@@ -151,15 +155,28 @@ class EntryReader:
             formats.append(format)
         return tuple(formats) or (format_named("dense"),)
 
-    def _check_indices(self, pattern: str, indices: set[str], path: Path_) -> None:
-        used = set(_INDEX.findall(pattern))
-        label = Label(self.formulas.document.key(*path))
-        for index in sorted(used - indices):
-            message = f"`{{{index}}}` in `{pattern}` is no index of its group"
-            self.formulas.findings.append(Diagnostic("SHD103", message, label, help=f"add it to `for: {{{index}: …}}`"))
-        for index in sorted(indices - used):
-            message = f"`{pattern}` does not use the index `{index}`: it would be claimed once for each"
-            self.formulas.findings.append(Diagnostic("SHD105", message, label, help=f"put `{{{index}}}` into its name"))
+    def _check_indices(self, group: Group, source: Group, here: Path_, path: Path_) -> None:
+        """Names use the indices of their group, all of them and no others; what is wrong in `at` is said once."""
+        document = self.formulas.document
+        indices, placed = set(group.loops), set(_INDEX.findall(group.at or ""))
+        self._unknown_indices(placed - indices, group.at or "", Label(document.value(*here, "at")))
+        used = {key: set(_INDEX.findall(key)) for key in source.tensors}
+        for key, own in used.items():
+            self._unknown_indices(own - indices - placed, key, Label(document.key(*path, "tensors", key)))
+        for index in sorted(indices - placed):
+            unused = [key for key, own in used.items() if index not in own]
+            if unused:
+                message = f"`{unused[0]}` does not use the index `{index}`: it would be claimed once for each"
+                label = Label(document.key(*path, "tensors", unused[0]))
+                help = f"put `{{{index}}}` into `at:` or into its name"
+                finding = Diagnostic("SHD105", message, label, help=help, same_cause=tuple(unused[1:]))
+                self.formulas.findings.append(finding)
+
+    def _unknown_indices(self, unknown: set[str], name: str, label: Label) -> None:
+        for index in sorted(unknown):
+            message = f"`{{{index}}}` in `{name}` is no index of its group"
+            help = f"say what it runs over: `for: {{{index}: …}}`"
+            self.formulas.findings.append(Diagnostic("SHD103", message, label, help=help))
 
     def _check_mesh(
         self, dims: tuple[Expr, ...], loop_axes: tuple[str, ...], axes: Mapping[str, Axis], path: Path_

@@ -22,12 +22,15 @@ from shardc.layout.expr import (
     substitute,
     walk,
 )
+from shardc.layout.extent import check_extent, extent
 from shardc.layout.parse import parse
 from shardc.layout.show import show
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis
 from shardc.source import Document, Path_
 
+#: Names that are not known are reported until there are so many findings.
+MAX_FINDINGS = 200
 #: What stands for a formula that could not be read, so that the rest can still be checked.
 BROKEN = Num(0)
 
@@ -58,7 +61,7 @@ class Formulas:
         """Whether all names are known; `what` says what may stand here."""
         choices = set(known)
         unknown = sorted(names(expr) - choices)
-        for name in unknown:
+        for name in unknown if len(self.findings) < MAX_FINDINGS else ():
             at = next(node.at for node in walk(expr) if name in _own_names(node))
             near = get_close_matches(name, sorted(choices), n=1)
             label = Label(self.document.inside(path, *at), f"did you mean `{near[0]}`?" if near else "")
@@ -74,11 +77,21 @@ class Formulas:
             if not ready:
                 ring = ", ".join(sorted(pending))
                 label = Label(self.document.key(*path, min(pending)))
-                self.findings.append(Diagnostic("SHD107", f"`{field}` goes in a circle: {ring}", label))
+                help = "give one of them a value that does not lead back to it"
+                self.findings.append(Diagnostic("SHD107", f"`{field}` goes in a circle: {ring}", label, help=help))
                 return {**done, **dict.fromkeys(pending, BROKEN)}
             for name in ready:
-                done[name] = substitute(pending.pop(name), done)
+                done[name] = self.written_out(pending.pop(name), done, (*path, name))
         return done
+
+    def written_out(self, expr: Expr, lets: Mapping[str, Expr], path: Path_) -> Expr:
+        """`expr` with its lets substituted; BROKEN, and SHD005, where that would be too large."""
+        try:
+            check_extent(extent(expr, {name: extent(lets[name]) for name in names(expr) & lets.keys()}))
+        except FormulaError as error:
+            self.report(error, path)
+            return BROKEN
+        return substitute(expr, lets)
 
     def check_shape(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> bool:
         """A layout in which nothing is local: a shape is that of the file, whatever the rank."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -12,7 +12,6 @@ from shardc.layout.regions import Regions, Scope, local_size, regions, size
 from shardc.layout.split import Share, Split
 from shardc.layout.units import in_units, units_of
 from shardc.plan.bound import AxisKey, Bound, Family
-from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import PartDim
 from shardc.plan.stored import StoredPart
 from shardc.spec.dtypes import SIZES
@@ -86,23 +85,12 @@ class Plan:
         own = {axis.name: self.splits[axis.name, env] for axis in family.entry.axes.values()}
         return {**{name: split for (name, at), split in self.splits.items() if not at}, **own}
 
-    def mesh_dims(self, family: Family, dim: int) -> tuple[str, ...]:
-        """The mesh dims whose ranks keep different rows of one dim of a family."""
-        if self.is_rank0(family, dim):
-            return ("tp",)
-        axes = self.bound.axes_of(family)
-        return tuple(dict.fromkeys(axes[a].over for a in axes_in(family.entry.dims[dim], axes)))
-
-    def is_rank0(self, family: Family, dim: int) -> bool:
-        """Whether rank 0 of tp keeps the whole dim, and the others zeros."""
-        return family.entry.kind.endswith("rank0") and dim == family.entry.out_dim
-
     def dim(self, family: Family, dim: int, rank: Coords) -> Regions:
         """The rank's regions of one dim of the weight, in elements."""
-        if self.is_rank0(family, dim):
+        if family.entry.rank0_dim == dim:
             whole = family.shape[dim]
             return ((0, whole, 0),) if rank.get("tp", 0) == 0 else ((0, 0, whole),)
-        over = self.mesh_dims(family, dim)
+        over = family.over[dim]
         if not over:
             return ((0, family.shape[dim], 0),)
         key = (id(family.entry.dims[dim]), tuple(family.env.items()), *(rank.get(m, 0) for m in over))
@@ -142,20 +130,22 @@ class Plan:
 
     def dim_key(self, family: Family, dim: int, unit: PartDim | None) -> Hashable:
         """Equal for dims of one bound spec that are cut alike, on any mesh, so that work on them can be shared."""
-        rank0 = self.is_rank0(family, dim)
-        ranks = tuple((over, self.mesh.get(over, 1)) for over in self.mesh_dims(family, dim))
+        rank0 = family.entry.rank0_dim == dim
+        ranks = tuple((over, self.mesh.get(over, 1)) for over in family.over[dim])
         return (id(family.entry.dims[dim]), tuple(family.env.items()), family.shape[dim], unit, rank0, ranks)
 
     def kept(self, family: Family, names: tuple[str, ...], rank: Coords) -> tuple[str, ...]:
         """The names this rank keeps: all, or those of its elements of the axes that select names."""
-        if not family.elements:
+        splits = self.splits_of(family)
+        shares = {axis: self.share(family, axis, rank) for axis in family.elements}
+        cut = [axis for axis, share in shares.items() if (share.start, share.stop) != (0, splits[axis].size)]
+        if not cut:
             return names
-        shares = [self.share(family, axis, rank) for axis in family.elements]
-        return tuple(
-            name
-            for name, *elements in zip(names, *family.elements.values(), strict=True)
-            if all(share.start <= e < share.stop for share, e in zip(shares, elements, strict=True))
-        )
+        kept: Sequence[int] = range(len(names))
+        for axis in cut:
+            start, stop, elements = shares[axis].start, shares[axis].stop, family.elements[axis]
+            kept = [i for i in kept if start <= elements[i] < stop]
+        return tuple([names[i] for i in kept])
 
     def share(self, family: Family, axis: str, rank: Coords) -> Share:
         """The rank's part of an axis that a family mentions."""

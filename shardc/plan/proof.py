@@ -48,7 +48,7 @@ def prove(plan: Plan) -> Proof:
 def dim_ranks(plan: Plan, family: Family, dim: int) -> list[Coords]:
     """A rank for each coordinate on the mesh dims that split one dim of a family."""
     coords: list[dict[str, int]] = [{}]
-    for over in plan.mesh_dims(family, dim):
+    for over in family.over[dim]:
         coords = [{**c, over: r} for c in coords for r in range(plan.mesh.get(over, 1))]
     return list(coords)
 
@@ -85,11 +85,11 @@ def _prove_dim(plan: Plan, family: Family, part: StoredPart, i: int, dim: int, u
 
 def _declared(plan: Plan, family: Family, dim: int) -> set[int]:
     """How many ranks may hold a row: as many as the axes of the dim say, and all of them where no axis cuts it."""
-    over = plan.mesh_dims(family, dim)
+    over = family.over[dim]
     ranks = 1
     for name in over:
         ranks *= plan.mesh.get(name, 1)
-    if plan.is_rank0(family, dim):
+    if family.entry.rank0_dim == dim:
         return {1}
     splits = plan.splits_of(family)
     axes = axes_in(family.entry.dims[dim], plan.bound.axes_of(family))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.expr import Expr, substitute
+from shardc.layout.expr import Expr
 from shardc.layout.parse import parse
 from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
@@ -82,7 +82,8 @@ def _source_group(spec: Spec, name: str, group: Group, formulas: Formulas) -> tu
         where: Path_ = (*path, "like")
         if own:
             message = f"`like` takes over the {own[0]} of {source.like}: {path[1]} has none of its own"
-            formulas.findings.append(Diagnostic("SHD101", message, Label(formulas.document.key(*path, own[0]))))
+            label = Label(formulas.document.key(*path, own[0]))
+            formulas.findings.append(Diagnostic("SHD101", message, label, help=f"take out `{own[0]}:`, or `like:`"))
         if source.like not in spec.groups:
             choices = ", ".join(sorted(spec.groups.keys() - {name}))
             label = Label(formulas.document.value(*where))
@@ -91,8 +92,13 @@ def _source_group(spec: Spec, name: str, group: Group, formulas: Formulas) -> tu
             )
             break
         if source.like in seen:
-            label = Label(formulas.document.value(*where))
-            formulas.findings.append(Diagnostic("SHD107", f"`like` goes in a circle: {' -> '.join(seen)}", label))
+            ring = seen[seen.index(source.like) :]
+            if name == min(ring):
+                circle = " -> ".join((*ring, name))
+                label = Label(formulas.document.value("groups", name, "like"))
+                help = "let one of them have `tensors:` of its own"
+                finding = Diagnostic("SHD107", f"`like` goes in a circle: {circle}", label, help=help)
+                formulas.findings.append(finding)
             break
         seen.append(source.like)
         path = ("groups", source.like)
@@ -124,7 +130,7 @@ def _contracts(
         for name, text in contract.given.items():
             where = (*path, "with", name)
             written[name] = formulas.read(text, where)
-            given[name] = substitute(written[name], lets)
+            given[name] = formulas.written_out(written[name], lets, where)
             if formulas.check_names(written[name], where, {*symbols, *axes, *lets}, "config symbols, axes and lets"):
                 formulas.check_layout(given[name], where, axes)
         when = formulas.read(contract.when, (*path, "when")) if contract.when else None

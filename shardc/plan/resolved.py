@@ -67,9 +67,10 @@ class FormatPart:
         return self.all_named((tensor,))[0]
 
     def all_named(self, tensors: tuple[str, ...]) -> tuple[str, ...]:
-        """Its names for many weights."""
+        """Its names for many weights, which end alike: all in `.weight`, or none."""
         before, after = self.name.split("{stem}")
-        return tuple([f"{before}{tensor.removesuffix('.weight')}{after}" for tensor in tensors])
+        end = -len(".weight") if tensors and tensors[0].endswith(".weight") else None
+        return tuple([before + tensor[:end] + after for tensor in tensors])
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,11 @@ class Entry:
         if len(self.dims) - self.leads == 0:
             return None
         return len(self.dims) - 1 if self.swapped else self.leads
+
+    @property
+    def rank0_dim(self) -> int | None:
+        """The dim that rank 0 of tp keeps whole and the others fill with zeros; None for any other kind."""
+        return self.out_dim if self.kind.endswith("rank0") else None
 
     @property
     def in_dim(self) -> int | None:

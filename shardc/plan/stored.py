@@ -74,13 +74,14 @@ def _all_alike(family: Names, headers: Mapping[str, Header]) -> Stored | None:
 def choose(family: Names, name: str, dtype: str | None, headers: Mapping[str, Header]) -> Format:
     """The first listed format whose first tensor has this dtype and whose required companions are there.
 
-    Where none fits, the one that its companions point to, or the first: the dtype is then for coverage to report.
+    Where none fits, the one that its companions point to, or that the dtype alone fits, or the first: what is wrong
+    is then for coverage to report.
     """
     formats = family.entry.formats
     fitting = [f for f in formats if dtype in (f.parts[0].dtypes if f.parts else family.entry.dtypes)]
     complete = [f for f in fitting if all(p.optional or p.named(name) in headers for p in f.parts)]
     pointed = [f for f in formats if any(p.named(name) in headers for p in f.parts[1:])]
-    return (complete or fitting or pointed or list(formats))[0]
+    return (complete or pointed or fitting or list(formats))[0]
 
 
 def _signatures(

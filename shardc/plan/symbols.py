@@ -33,7 +33,8 @@ def bind_symbols(resolved: Resolved, evidence: Evidence) -> Symbols:
     if not isinstance(config, Mapping):
         label = Label(resolved.document.value("root"))
         values = (Value("config", evidence.name, evidence.source(root or "")),)
-        out.findings.append(Diagnostic("SHD108", f"config has no {root}", label, values=values))
+        help = f"is this config of {' or '.join(resolved.spec.architectures)}? Otherwise correct `root:`"
+        out.findings.append(Diagnostic("SHD108", f"config has no {root}", label, values=values, help=help))
         return out
     pending = dict(resolved.symbols)
     for symbol in list(pending.values()):

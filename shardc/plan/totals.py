@@ -57,7 +57,7 @@ def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     """Elements of one local tensor that no other rank holds."""
     family, part = shard.family, shard.part
     dims = plan.part_dims(family, part)
-    splitting = {over for dim, _ in dims for over in plan.mesh_dims(family, dim)}
+    splitting = {over for dim, _ in dims for over in family.over[dim]}
     loop_axis = next((loop.axis for loop in family.entry.loops if loop.axis), None)
     if loop_axis is not None:
         split = plan.splits_of(family)[loop_axis]

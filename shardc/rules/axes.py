@@ -2,135 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.layout.errors import SplitError
-from shardc.layout.expr import names
-from shardc.layout.strides import strides
+from shardc.layout.evaluate import number
+from shardc.layout.expr import Name, names
 from shardc.plan.bound import Bound, Family
 from shardc.plan.compile import AxisFault
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis
+from shardc.rules.axis_users import grain_labels, in_a_segment, mentioned, row_labels, shown_name, users_of
 from shardc.rules.lines import line_of
 from shardc.rules.sizes import valid_sizes
+from shardc.rules.values import config_values
 
 
-def finding(fault: AxisFault, bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...] = ()) -> Diagnostic:
-    """`also` are further sizes of the mesh dim at which the same axis fails."""
+@dataclass(frozen=True)
+class AxisFaults:
+    """One cause: an axis that fails in one way. `also` are further sizes of its mesh dim, `envs` further indices."""
+
+    fault: AxisFault
+    mesh: Mapping[str, int]
+    also: tuple[int, ...]
+    envs: tuple[Mapping[str, int], ...]
+
+
+def collect(faults: Iterable[tuple[AxisFault, Mapping[str, int]]]) -> list[AxisFaults]:
+    """The faults of all meshes by cause: an axis, or the axes of several indices that fail alike."""
+    by_axis: dict[tuple[object, ...], list[tuple[AxisFault, Mapping[str, int]]]] = {}
+    for fault, mesh in faults:
+        by_axis.setdefault((fault.axis.path, tuple(fault.env.items())), []).append((fault, mesh))
+    alike: dict[tuple[object, ...], list[list[tuple[AxisFault, Mapping[str, int]]]]] = {}
+    for (path, _), group in by_axis.items():
+        how = tuple((fault.error.message, tuple(mesh.items())) for fault, mesh in group)
+        alike.setdefault((path, how), []).append(group)
+    out = []
+    for (first, *more), *others in alike.values():
+        fault, mesh = first
+        over = fault.axis.over
+        also = dict.fromkeys(m.get(over, 1) for _, m in more if m.get(over, 1) != mesh.get(over, 1))
+        out.append(AxisFaults(fault, mesh, tuple(also), tuple(other[0][0].env for other in others)))
+    return out
+
+
+def finding(faults: AxisFaults, bound: Bound) -> Diagnostic:
+    """The axis, the values it comes from, the sizes that work, and the tensors it stops."""
+    parent = _unmatched_parent(faults.fault, bound)
+    if parent is not None:
+        return _not_whole_groups(faults, parent, bound)
     document = bound.resolved.document
-    axis, error = fault.axis, fault.error
-    over, ranks = axis.over, mesh.get(axis.over, 1)
-    label = Label(document.value(*axis.path), error.hint if isinstance(error, SplitError) else "")
-    users = _users(axis, bound, fault.env)
-    root_users = [user for user in users if axis.name in _mentioned(user, bound)] or users
-    related = [label for user in root_users[:1] for label in _row_label(user, axis, bound, ranks)]
-    related += _grain_labels(axis, bound)
+    fault, mesh = faults.fault, faults.mesh
+    axis, error, over = fault.axis, fault.error, fault.axis.over
+    ranks = mesh.get(over, 1)
+    users = users_of(axis, bound, fault.env)
+    root_users = [user for user in users if axis.name in mentioned(user, bound)] or users
+    related = [label for user in root_users[:1] for label in row_labels(user, axis, bound, ranks)]
     notes = []
-    if any(" | " in dim for dim in _segmented(axis, users, bound)):
+    if in_a_segment(axis, users, bound):
         notes.append("each segment of a concatenation is cut by itself: the rule holds per section")
-    if also:
-        notes.append(f"also at {over} = {', '.join(map(str, also))}")
+    if faults.also:
+        notes.append(f"also at {over} = {', '.join(map(str, faults.also))}")
     return Diagnostic(
         error.code,
         error.message,
-        label,
-        related=tuple(related),
-        values=tuple(_values(axis, bound, fault.env, root_users[:1])) + (Value(over, ranks, bound.evidence.name),),
+        Label(document.value(*axis.path), error.hint if isinstance(error, SplitError) else ""),
+        related=(*related, *grain_labels(axis, bound)),
+        values=_values(axis, bound, fault.env, root_users[:1]) + (Value(over, ranks, bound.evidence.name),),
         valid={over: valid_sizes(bound, mesh, over)},
-        notes=tuple(notes),
+        notes=(*notes, *_other_indices(faults)),
         help=_help(axis, bound, ranks, error.code),
-        same_cause=tuple(f"{_name(user, fault.env)} (line {line_of(user.entry, document)})" for user in root_users[1:]),
+        same_cause=tuple(
+            f"{shown_name(user, fault.env)} (line {line_of(user.entry, document)})" for user in root_users[1:]
+        ),
     )
 
 
-def _mentioned(user: Family, bound: Bound) -> set[str]:
-    axes = bound.axes_of(user)
-    return {axis for dim in user.entry.dims for axis in axes_in(dim, axes)}
+def _unmatched_parent(fault: AxisFault, bound: Bound) -> Axis | None:
+    """The axis's parent, where it is no whole multiple of it: that fails whatever the mesh."""
+    axis, axes = fault.axis, _axes_beside(fault.axis, bound)
+    if fault.error.code != "SHD204" or axis.within is None:
+        return None
+    values = {**bound.values, **fault.env}
+    parent = axes[axis.within]
+    elements, groups = number(axis.size, values), number(parent.size, values)
+    return None if groups and elements % groups == 0 else parent
 
 
-def _users(axis: Axis, bound: Bound, env: Mapping[str, int]) -> list[Family]:
-    """One family of each entry that the axis, or an axis within it, splits."""
-    found: dict[tuple[str | int, ...], Family] = {}
+def _axes_beside(axis: Axis, bound: Bound) -> Mapping[str, Axis]:
+    """The axes that the axis's size and parent may name: those of the spec, and of its group if it is a group's own."""
     for family in bound.families:
-        axes = bound.axes_of(family)
-        for name in _mentioned(family, bound) | {loop.axis for loop in family.entry.loops if loop.axis}:
-            here: str | None = name
-            while here is not None and here != axis.name:
-                here = axes[here].within
-            if here and dict(family.env) == dict(env):
-                found.setdefault(family.entry.path, family)
-    return list(found.values())
+        if family.entry.axes.get(axis.name) is axis:
+            return bound.axes_of(family)
+    return bound.resolved.axes
 
 
-def _name(user: Family, env: Mapping[str, int]) -> str:
-    """The tensor's first name where the fault depends on an index, else its key in the spec."""
-    return user.names[0] if env else str(user.entry.path[-1])
+def _not_whole_groups(faults: AxisFaults, parent: Axis, bound: Bound) -> Diagnostic:
+    document, fault = bound.resolved.document, faults.fault
+    axis = fault.axis
+    return Diagnostic(
+        fault.error.code,
+        fault.error.message,
+        Label(document.value(*axis.path)),
+        related=(Label(document.value(*parent.path), "the parent"),),
+        values=_indices(fault.env) + config_values((axis.size, parent.size), {}, bound),
+        notes=_other_indices(faults),
+        help=f"correct one of the two sizes, or take `within: {axis.within}` off {axis.name}",
+    )
 
 
-def _row_label(user: Family, axis: Axis, bound: Bound, ranks: int) -> list[Label]:
-    """What a count of rows alone would say of the tensor."""
-    for i, dim in enumerate(user.entry.dims):
-        rows = user.shape[i]
-        steps = strides(dim, axis.name, user.scope)
-        if not steps:
-            continue
-        span = bound.resolved.document.value(*user.entry.path, "shape", i)
-        numbers = sorted(names(dim) - bound.axes_of(user).keys())
-        known = ", ".join(f"{n} {bound.values[n]}" for n in numbers if isinstance(bound.values.get(n), int))
-        if steps[0] == 1:
-            return []
-        one = f"one of {axis.name} is {steps[0]} rows" + (f" ({known})" if known else "")
-        if rows % ranks == 0:
-            text = f"{user.names[0]}: {rows} rows / {ranks} = {rows // ranks} divides, but {one}: rows do not show it"
-        else:
-            text = f"{user.names[0]}: {rows} rows over {ranks}; {one}"
-        return [Label(span, text)]
-    return []
+def _other_indices(faults: AxisFaults) -> tuple[str, ...]:
+    """The further indices at which the axis fails in the same way, at most eight of them."""
+    if not faults.envs:
+        return ()
+    shown = [", ".join(f"{index} = {value}" for index, value in env.items()) for env in faults.envs[:8]]
+    more = len(faults.envs) - len(shown)
+    return (f"the same at {'; '.join(shown)}{f' and {more} more' if more else ''}",)
 
 
-def _grain_labels(axis: Axis, bound: Bound) -> list[Label]:
-    """Which tensor's format asks for the largest granule of the axis."""
-    grains = [grain for grain in bound.grains if grain.axis == axis.name]
-    if not grains:
-        return []
-    grain = max(grains, key=lambda g: g.granule)
-    span = bound.resolved.document.value(*grain.family.entry.path, "formats")
-    text = f"{grain.format}: units of {grain.unit}, so {grain.granule} of {axis.name} stay together"
-    return [Label(span, text)]
+def _indices(env: Mapping[str, int]) -> tuple[Value, ...]:
+    return tuple(Value(index, value, "index of the group") for index, value in env.items())
 
 
-def _segmented(axis: Axis, users: list[Family], bound: Bound) -> list[str]:
-    document = bound.resolved.document
-    out = []
-    for user in users:
-        for i, dim in enumerate(user.entry.dims):
-            if axis.name in axes_in(dim, bound.axes_of(user)) and "segmented" in user.entry.derived:
-                span = document.value(*user.entry.path, "shape", i)
-                out.append(document.text.splitlines()[span.line - 1][span.col - 1 : span.end_col - 1])
-    return out
-
-
-def _values(axis: Axis, bound: Bound, env: Mapping[str, int], users: list[Family]) -> list[Value]:
+def _values(axis: Axis, bound: Bound, env: Mapping[str, int], users: list[Family]) -> tuple[Value, ...]:
     """The config values that the size and the first tensor's shape come from, by their names in config.json."""
-    wanted = dict.fromkeys(sorted(names(axis.size)))
-    for user in users:
-        for dim in user.entry.dims:
-            if axes_in(dim, bound.axes_of(user)):
-                wanted |= dict.fromkeys(sorted(names(dim) - bound.axes_of(user).keys()))
-    out = [Value(index, value, "index of the group") for index, value in env.items()]
-    for name in wanted:
-        if name in bound.values:
-            symbol = bound.resolved.symbols[name]
-            source = bound.symbols.sources.get(name, "")
-            key = name if source.startswith("else") else symbol.keys[0].rsplit(".", 1)[-1]
-            out.append(Value(key, bound.values[name], source))
-    return out
+    shaped = [
+        Name(name)
+        for user in users
+        for dim in user.entry.dims
+        if axes_in(dim, bound.axes_of(user))
+        for name in sorted(names(dim) - bound.axes_of(user).keys())
+    ]
+    parent = _axes_beside(axis, bound)[axis.within].size if axis.within else axis.size
+    return _indices(env) + config_values((axis.size, parent, *shaped), {}, bound)
 
 
 def _help(axis: Axis, bound: Bound, ranks: int, code: str) -> str:
     if code == "SHD204":
-        return "the child axis must be a whole multiple of its parent, and its groups must divide by the sharing ranks"
+        return f"choose a valid size: the ranks that share one of {axis.within} take equal parts of its {axis.name}"
     elements = _elements(axis, bound)
     if elements and elements < ranks and ranks % elements == 0 and axis.how.if_fewer == "error":
         one = "head" if axis.role == "heads" else "element"

@@ -5,15 +5,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from shardc.diagnostics import Diagnostic, Label
+from shardc.diagnostics.findings import in_order
 from shardc.plan.bound import Bound, bind
-from shardc.plan.compile import AxisFault, Compiled, ContractFault, CutFault, compile_plan
+from shardc.plan.compile import compile_plan
 from shardc.plan.evidence import Evidence
 from shardc.plan.proof import prove
 from shardc.plan.resolve import resolve
 from shardc.plan.resolved import Resolved
-from shardc.rules import axes, claims, contracts, coverage, cuts, double_entry, unused
+from shardc.rules import claims, coverage, double_entry, unused
+from shardc.rules.meshes import mesh_findings
+from shardc.rules.targets import TargetFindings, by_target
 from shardc.source import Document
 from shardc.spec.model import Target
 from shardc.spec.read import read_spec
@@ -42,42 +46,46 @@ def check_spec(document: Document, find: FindEvidence) -> Checked:
     """Check a spec and every target that it claims; plans that compile are proved."""
     out = Checked(document)
     spec, out.findings = read_spec(document)
-    if spec is None:
-        return out
-    out.resolved, findings = resolve(spec, document)
-    out.findings += findings
-    if findings:
-        return out
-    out.findings += double_entry.check(out.resolved)
-    out.findings += unused.check(out.resolved)
-    for i, target in enumerate(spec.targets):
-        _check_target(out, i, target, find)
+    if spec is not None:
+        out.resolved, findings = resolve(spec, document)
+        out.findings += findings
+        if not findings:
+            out.findings += double_entry.check(out.resolved)
+            out.findings += unused.check(out.resolved)
+            out.findings += by_target([_check_target(out, i, target, find) for i, target in enumerate(spec.targets)])
+    out.findings = in_order(out.findings)
     return out
 
 
-def _check_target(out: Checked, i: int, target: Target, find: FindEvidence) -> None:
+def _check_target(out: Checked, i: int, target: Target, find: FindEvidence) -> TargetFindings:
+    """The findings of one target, complete. Adds its plans to `out`."""
     assert out.resolved is not None
     evidence, findings = find(target.checkpoint)
     if evidence is None:
-        label = Label(out.document.value("targets", i, "checkpoint"))
-        missing = f"the recorded checkpoint {target.checkpoint} can't be read"
-        out.findings += findings or [Diagnostic("SHD113", missing, label)]
-        return
+        return TargetFindings(target.checkpoint, findings or [_no_checkpoint(out.document, i, target)])
     bound = bind(out.resolved, evidence)
-    out.findings += bound.findings
     if bound.findings:
-        return
-    out.findings += claims.check(bound)
-    if evidence.headers is not None:
-        out.findings += coverage.check(bound, evidence.headers).findings
-    meshes = list(claimed_meshes(target, out.resolved))
-    results = [(mesh, compile_plan(bound, mesh)) for mesh in meshes]
+        return TargetFindings(evidence.name, bound.findings)
+    results = [(mesh, compile_plan(bound, mesh)) for mesh in claimed_meshes(target, out.resolved)]
     out.plans += len(results)
     for _, result in results:
         if result.ok and result.plan is not None:
             prove(result.plan)
-    out.findings += mesh_findings(bound, results)
-    out.findings += _not_claimed(bound, target, i, out.document)
+    findings = [*claims.check(bound), *mesh_findings(bound, results)]
+    if evidence.headers is not None:
+        findings += coverage.check(bound, evidence.headers).findings
+    findings += _not_claimed(bound, target, i, out.document)
+    return TargetFindings(evidence.name, findings)
+
+
+def _no_checkpoint(document: Document, i: int, target: Target) -> Diagnostic:
+    file = PurePath(document.file).parent / "checkpoints" / f"{target.checkpoint}.json"
+    return Diagnostic(
+        "SHD113",
+        f"there is no recorded checkpoint {target.checkpoint}",
+        Label(document.value("targets", i, "checkpoint")),
+        help=f"record its config and tensor table in {file.as_posix()}, or correct the name",
+    )
 
 
 def claimed_meshes(target: Target, resolved: Resolved) -> Iterator[Mapping[str, int]]:
@@ -86,31 +94,6 @@ def claimed_meshes(target: Target, resolved: Resolved) -> Iterator[Mapping[str, 
     dims = resolved.mesh_dims
     for sizes in itertools.product(*(claimed.get(dim, [1]) for dim in dims)):
         yield dict(zip(dims, sizes, strict=True))
-
-
-def mesh_findings(bound: Bound, results: list[tuple[Mapping[str, int], Compiled]]) -> list[Diagnostic]:
-    """The faults of one target over its meshes; what fails for one cause on several sizes is one finding."""
-    out: list[Diagnostic] = []
-    by_axis: dict[tuple[object, ...], list[tuple[AxisFault, Mapping[str, int]]]] = {}
-    by_cut: dict[tuple[object, ...], tuple[list[CutFault], Mapping[str, int]]] = {}
-    by_contract: dict[tuple[object, ...], tuple[ContractFault, Mapping[str, int]]] = {}
-    for mesh, result in results:
-        for fault in result.axes:
-            by_axis.setdefault((fault.axis.path, tuple(fault.env.items())), []).append((fault, mesh))
-        if result.cuts:
-            key = tuple(sorted({(c.family.entry.path, c.error.code) for c in result.cuts}, key=str))
-            by_cut.setdefault(key, (result.cuts, mesh))
-        for broken in result.contracts:
-            by_contract.setdefault(broken.contract.path, (broken, mesh))
-    for faults in by_axis.values():
-        first, mesh = faults[0]
-        over = first.axis.over
-        also = dict.fromkeys(m.get(over, 1) for _, m in faults if m.get(over, 1) != mesh.get(over, 1))
-        out.append(axes.finding(first, bound, mesh, tuple(also)))
-    for cut_faults, mesh in by_cut.values():
-        out += cuts.findings(cut_faults, bound, mesh)
-    out += [contracts.finding(fault, bound, mesh) for fault, mesh in by_contract.values()]
-    return out
 
 
 def _not_claimed(bound: Bound, target: Target, i: int, document: Document) -> Iterator[Diagnostic]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shardc.diagnostics import Diagnostic, Label, Value
+from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.expr import names
 from shardc.layout.show import show
-from shardc.plan.bound import Bound
+from shardc.plan.bound import Bound, Family
 from shardc.plan.compile import ContractFault
+from shardc.plan.kinds import axes_in
+from shardc.rules.lines import line_of
 from shardc.rules.sizes import valid_sizes
+from shardc.rules.values import config_values, mesh_values
 
 
 def message(fault: ContractFault, mesh: Mapping[str, int]) -> str:
@@ -19,21 +22,29 @@ def message(fault: ContractFault, mesh: Mapping[str, int]) -> str:
     return f"{fault.contract.use} needs {show(fault.contract.require)}: {sizes} {where}"
 
 
-def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int]) -> Diagnostic:
+def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...] = ()) -> Diagnostic:
+    """`also` are further sizes of tp at which the contract does not hold."""
     contract, document = fault.contract, bound.resolved.document
+    cut = _cut_with_it(fault, bound)
     formulas = ", ".join(f"{name} = {show(expr)}" for name, expr in contract.written.items())
-    used = sorted(set().union(*(names(expr) for expr in contract.given.values())))
-    values = [Value(n, bound.values[n], bound.symbols.sources.get(n, "")) for n in used if n in bound.values]
-    for n in used:
-        if n in bound.resolved.axes:
-            for symbol in sorted(names(bound.resolved.axes[n].size) & bound.values.keys()):
-                values.append(Value(symbol, bound.values[symbol], bound.symbols.sources.get(symbol, "")))
+    more = (f"also at tp = {', '.join(map(str, also))}",) if also else ()
     return Diagnostic(
         "SHD301",
         message(fault, mesh),
         Label(document.value(*contract.path), formulas),
-        values=(*values, *(Value(over, n, bound.evidence.name) for over, n in mesh.items())),
+        values=config_values(contract.given.values(), bound.resolved.axes, bound) + mesh_values(mesh, bound),
         valid={"tp": valid_sizes(bound, mesh, "tp")},
-        notes=(f"why: {contract.why}",),
+        notes=(f"why: {contract.why}", *more),
         help=contract.help,
+        same_cause=tuple(f"{family.names[0]} (line {line_of(family.entry, document)})" for family in cut),
     )
+
+
+def _cut_with_it(fault: ContractFault, bound: Bound) -> list[Family]:
+    """One family of each entry that an axis of the contract splits."""
+    axes = set().union(*(names(expr) for expr in fault.contract.given.values())) & bound.resolved.axes.keys()
+    found: dict[tuple[str | int, ...], Family] = {}
+    for family in bound.families:
+        if any(axis in axes for dim in family.entry.dims for axis in axes_in(dim, bound.axes_of(family))):
+            found.setdefault(family.entry.path, family)
+    return list(found.values())

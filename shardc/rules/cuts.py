@@ -4,42 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shardc.diagnostics import Diagnostic, Label, Value
+from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.show import show
 from shardc.plan.bound import Bound
 from shardc.plan.compile import CutFault
 from shardc.rules.lines import line_of
 from shardc.rules.sizes import valid_sizes
+from shardc.rules.values import config_values, mesh_values
 
 
-def findings(faults: list[CutFault], bound: Bound, mesh: Mapping[str, int]) -> list[Diagnostic]:
-    """One finding for each format and message; the tensors it stops are listed together."""
+def message(fault: CutFault) -> str:
+    """The same words as a generated module raises when it loads."""
+    where = "" if fault.error.code == "SHD213" else f"dim {fault.dim} "
+    return f"{fault.name}: {where}{fault.error.message}"
+
+
+def findings(
+    faults: list[CutFault], bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...] = ()
+) -> list[Diagnostic]:
+    """One finding for each format and message; the tensors it stops are listed together.
+
+    `also` are further sizes of tp at which units are cut.
+    """
     groups: dict[tuple[str, str, str], list[CutFault]] = {}
     for fault in faults:
         key = (fault.family.stored.format.name, fault.error.code, fault.error.message)
         groups.setdefault(key, []).append(fault)
-    return [_finding(group, bound, mesh) for group in groups.values()]
+    return [_finding(group, bound, mesh, also) for group in groups.values()]
 
 
-def _finding(group: list[CutFault], bound: Bound, mesh: Mapping[str, int]) -> Diagnostic:
+def _finding(group: list[CutFault], bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...]) -> Diagnostic:
     document = bound.resolved.document
     first = group[0]
     entry, format = first.family.entry, first.family.stored.format.name
     text = ", ".join(show(expr) for expr in entry.written)
-    label = Label(document.value(*entry.path, "shape"), f"[{text}] = {list(first.family.shape)}")
     others = dict.fromkeys(
         f"{fault.family.entry.path[-1]} (line {line_of(fault.family.entry, document)})"
         for fault in group[1:]
         if fault.family.entry.path != entry.path
     )
     ragged = first.error.code == "SHD213"
+    sizes = config_values(entry.dims, bound.axes_of(first.family), bound)
+    help = (
+        f"{format} can't store this width: correct the shape, or take {format} off its `formats`"
+        if ragged
+        else "choose a valid size: each rank's part must begin and end between whole units"
+    )
     return Diagnostic(
         first.error.code,
-        f"{first.name}: {first.error.message}" if ragged else f"{first.name}: dim {first.dim} {first.error.message}",
-        label,
+        message(first),
+        Label(document.value(*entry.path, "shape"), f"[{text}] = {list(first.family.shape)}"),
         related=(Label(document.value(*entry.path, "formats"), f"stored as {format}"),),
-        values=tuple(Value(over, n, bound.evidence.name) for over, n in mesh.items()),
+        values=sizes if ragged else sizes + mesh_values(mesh, bound),
         valid={} if ragged else {"tp": valid_sizes(bound, mesh, "tp")},
-        help=f"{format} can't store this width" if ragged else "each section must be cut between whole units",
+        notes=(f"also at tp = {', '.join(map(str, also))}",) if also and not ragged else (),
+        help=help,
         same_cause=tuple(others),
     )

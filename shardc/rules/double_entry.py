@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.show import show
@@ -20,10 +21,18 @@ def check(resolved: Resolved) -> Iterator[Diagnostic]:
 
 
 def _unknown(entry: Entry, resolved: Resolved) -> list[Diagnostic]:
-    words = [word for word in entry.kind.split(" + ") if word not in MEANING]
-    label = Label(resolved.document.value(*entry.path, "shard"))
+    place = resolved.document.value(*entry.path, "shard")
     help = f"kinds: {', '.join(MEANING)}; or `expert_slices + …`"
-    return [Diagnostic("SHD106", f"unknown shard kind `{word}`", label, help=help) for word in words]
+    return [
+        Diagnostic("SHD106", f"unknown shard kind `{word}`", Label(place, _did_you_mean(word)), help=help)
+        for word in entry.kind.split(" + ")
+        if word not in MEANING
+    ]
+
+
+def _did_you_mean(word: str) -> str:
+    near = get_close_matches(word, MEANING, n=1)
+    return f"did you mean `{near[0]}`?" if near else ""
 
 
 def _compare(entry: Entry, resolved: Resolved) -> Iterator[Diagnostic]:

@@ -1,133 +1,107 @@
-"""Required tensors that the file lacks (SHD401): grouped, so that one cause is one finding."""
+"""Required tensors that the file lacks (SHD401): whole layers at once, else one finding for each entry."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from difflib import get_close_matches
 
 from shardc.diagnostics import Diagnostic, Label, Value
-from shardc.layout.expr import names as names_in
-from shardc.plan.bound import Bound, Family
-from shardc.plan.evidence import Header
-from shardc.plan.stored import StoredPart
-
-Missing = list[tuple[Family, StoredPart, list[str]]]
+from shardc.plan.bound import Bound
+from shardc.plan.resolved import Loop
+from shardc.rules.differences import Differences, Missing, and_more
+from shardc.rules.values import config_values
 
 
-def missing_findings(
-    missing: Missing, unexpected: list[str], bound: Bound, headers: Mapping[str, Header]
-) -> list[Diagnostic]:
-    """A shifted prefix or whole missing layers explain many names at once; the rest is one finding an entry."""
-    if not missing:
-        return []
-    prefix = _prefix_finding(missing, unexpected, bound)
-    if prefix is not None:
-        return [prefix]
-    layers, rest = _layer_findings(missing, bound, headers)
-    return layers + [_finding(family, part, names, unexpected, bound) for family, part, names in rest]
-
-
-def _finding(family: Family, part: StoredPart, names: list[str], unexpected: list[str], bound: Bound) -> Diagnostic:
-    near = get_close_matches(names[0], unexpected, n=1, cutoff=0.8)
-    companion = part.part is not None and part.names != family.names
-    name = names[0]
-    message = f"{name} is missing" + (f" (and {len(names) - 1} more like it)" if len(names) > 1 else "")
-    if companion:
-        message += f": {family.names[0]} is stored as {family.stored.format.name}, which has it"
-    help = f"the file has {near[0]}: renamed?" if near else "if the file may lack it, write `optional: true`"
-    if family.entry.tie is not None:
-        help = f"{name} may be absent only where the config ties it to {family.entry.tie.name}"
-    return Diagnostic("SHD401", message, Label(bound.resolved.document.key(*family.entry.path)), help=help)
-
-
-def _prefix_finding(missing: Missing, unexpected: list[str], bound: Bound) -> Diagnostic | None:
-    """The same suffixes stand in the file under another prefix."""
-    names = [name for _, _, group in missing for name in group]
-    wanted = names[0].split(".")
-    for cut in range(1, len(wanted)):
-        suffix = "." + ".".join(wanted[cut:])
-        other = next((name for name in unexpected if name.endswith(suffix)), None)
-        if other is None:
-            continue
-        ours, theirs = names[0].removesuffix(suffix), other.removesuffix(suffix)
-        found = set(unexpected)
-        moved = [n for n in names if n.startswith(ours + ".") and theirs + n.removeprefix(ours) in found]
-        if len(moved) != len(names):
-            return None
-        label = Label(bound.resolved.document.key(*missing[0][0].entry.path))
-        message = f"{names[0]} is missing, {other} is there: the prefix is {theirs}, not {ours} ({len(names)} tensors)"
-        return Diagnostic("SHD401", message, label, help=f"write `{theirs}.` for `{ours}.` in `at:` and names")
-    return None
-
-
-def _layer_findings(missing: Missing, bound: Bound, headers: Mapping[str, Header]) -> tuple[list[Diagnostic], Missing]:
-    """Values of a loop index under which nothing is in the file at all."""
-    out: list[Diagnostic] = []
-    rest = missing
-    for index in dict.fromkeys(loop.index for family, _, _ in missing for loop in family.entry.loops if not loop.axis):
-        here = _present(index, bound, headers)
+def explain_layers(differences: Differences) -> None:
+    """Values of a loop index under which the file has nothing at all."""
+    loops = {loop.index: loop for m in differences.missing for loop in m.family.entry.loops if not loop.axis}
+    for index, loop in loops.items():
+        here = _present(index, differences)
         gone: dict[int, list[str]] = {}
-        kept: Missing = []
-        for family, part, names in rest:
-            left = []
-            for name in names:
-                value = _value(family.entry.pattern, index, name)
-                if value is None or value in here:
-                    left.append(name)
-                else:
+        groups: set[str] = set()
+        for missing in differences.missing:
+            for name in missing.names:
+                value = _value(missing.family.entry.pattern, index, name)
+                if value is not None and value not in here:
                     gone.setdefault(value, []).append(name)
-            if left:
-                kept.append((family, part, left))
+                    groups.add(missing.family.entry.group)
         if gone:
-            rest = kept
-            out.append(_layers_finding(index, gone, here, missing[0][0], bound))
-    return out, rest
+            finding = _layers_finding(loop, gone, here, min(groups, key=list(_groups(differences)).index), differences)
+            differences.explain(finding, {name for names in gone.values() for name in names}, set())
 
 
-def _layers_finding(index: str, gone: dict[int, list[str]], here: set[int], family: Family, bound: Bound) -> Diagnostic:
-    which = ", ".join(map(str, sorted(gone)))
+def explain_missing(differences: Differences) -> None:
+    """What is left: one finding for each stored tensor of an entry."""
+    differences.findings += [_finding(missing, differences.bound) for missing in differences.missing]
+    differences.missing = []
+
+
+def _finding(missing: Missing, bound: Bound) -> Diagnostic:
+    entry, name = missing.family.entry, missing.names[0]
+    message = f"{name} is missing{and_more(missing.names)}"
+    values: tuple[Value, ...] = ()
+    if missing.is_companion:
+        format = missing.family.stored.format.name
+        message += f": {missing.weight_of(name)} is stored as {format}, which has it"
+        help = "is the checkpoint complete? A quantised weight cannot be read without it"
+    elif entry.tie is not None:
+        help = f"it may be absent only where the config ties it to {entry.tie.name}"
+        values = config_values([entry.tie.when] if entry.tie.when else [], {}, bound)
+    else:
+        help = "is the checkpoint complete? If the file may lack it, write `optional: true`"
+    return Diagnostic("SHD401", message, Label(bound.resolved.document.key(*entry.path)), values=values, help=help)
+
+
+def _layers_finding(
+    loop: Loop, gone: dict[int, list[str]], here: set[int], group: str, differences: Differences
+) -> Diagnostic:
+    bound = differences.bound
+    values = config_values((loop.stop,), {}, bound)
+    said = ", ".join(f"{value.name} = {value.value}" for value in values) or "the spec"
     count = sum(map(len, gone.values()))
-    loop = next((lp for lp in family.entry.loops if lp.index == index), None)
-    used = sorted(names_in(loop.stop)) if loop else []
-    values = tuple(
-        Value(bound.resolved.symbols[n].keys[0], bound.values[n], bound.symbols.sources.get(n, ""))
-        for n in used
-        if n in bound.values
+    many = len(gone) > 1
+    message = (
+        f"{loop.index} {_spans(set(gone))} {'are' if many else 'is'} not in the file: "
+        f"{count} tensors missing ({gone[min(gone)][0]}, …)"
     )
-    said = ", ".join(f"{value.name} = {value.value}" for value in values)
-    message = f"{index} {which} is not in the file: {count} tensors missing ({gone[min(gone)][0]}, …)"
-    note = f"{said or 'the spec'} says so; the file has {len(here)} of {index}: {_spans(here)}"
-    label = Label(bound.resolved.document.value("groups", family.entry.group, "for", index))
+    note = f"{said} asks for {'them' if many else 'it'}; the file has {loop.index} {_spans(here)}"
+    label = Label(bound.resolved.document.value("groups", group, "for", loop.index))
     return Diagnostic("SHD401", message, label, values=values, notes=(note,), help="is the checkpoint complete?")
 
 
-def _present(index: str, bound: Bound, headers: Mapping[str, Header]) -> set[int]:
+def _groups(differences: Differences) -> dict[str, None]:
+    """The groups of the spec, in its order."""
+    return dict.fromkeys(differences.bound.resolved.spec.groups)
+
+
+def _present(index: str, differences: Differences) -> set[int]:
     """Values of the index for which the file has some tensor that the spec expects."""
     out: set[int] = set()
-    for family in bound.families:
+    for family in differences.bound.families:
         if f"{{{index}}}" in family.entry.pattern:
             matches = _matcher(family.entry.pattern, index)
-            first = family.stored.parts[0]
-            out |= {int(m[index]) for name in first.names if name in headers and (m := matches.match(name))}
+            names = family.stored.parts[0].names
+            out |= {int(m[index]) for name in names if name in differences.headers and (m := matches.match(name))}
     return out
 
 
 def _value(pattern: str, index: str, name: str) -> int | None:
+    if f"{{{index}}}" not in pattern:
+        return None
     found = _matcher(pattern, index).match(name)
-    return int(found[index]) if found and index in found.groupdict() else None
+    return int(found[index]) if found else None
 
 
 def _matcher(pattern: str, index: str) -> re.Pattern[str]:
     """The pattern up to and including the index; other indices match any number."""
-    head = pattern[: pattern.find(f"{{{index}}}")] if f"{{{index}}}" in pattern else pattern
+    head = pattern[: pattern.find(f"{{{index}}}")]
     escaped = re.sub(r"\\\{[a-z0-9_]+\\\}", r"[0-9]+", re.escape(head))
     return re.compile(f"{escaped}(?P<{index}>[0-9]+)")
 
 
 def _spans(values: set[int]) -> str:
-    """0..23, or the numbers."""
+    """`0..23`, or `0, 2, 5`; `none` of no values."""
     if not values:
         return "none"
     low, high = min(values), max(values)
-    return f"{low}..{high}" if len(values) == high - low + 1 else ", ".join(map(str, sorted(values)))
+    whole = len(values) == high - low + 1 and high > low
+    return f"{low}..{high}" if whole else ", ".join(map(str, sorted(values)))

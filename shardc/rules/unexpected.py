@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from difflib import get_close_matches
-
 from shardc.diagnostics import Diagnostic, Label
-from shardc.plan.bound import Bound, Family
-from shardc.plan.evidence import Header
-from shardc.plan.stored import StoredPart
+from shardc.rules.differences import Differences
+from shardc.rules.patterns import by_pattern, entry_pattern, shared_steps
 
-_NUMBER = re.compile(r"(?<=\.)[0-9]+(?=\.)")
-
-
-def unexpected_findings(
-    names: list[str],
-    missing: list[tuple[Family, StoredPart, list[str]]],
-    bound: Bound,
-    headers: Mapping[str, Header],
-) -> list[Diagnostic]:
-    """One finding for each pattern of names (numbers apart)."""
-    patterns: dict[str, list[str]] = {}
-    for name in names:
-        patterns.setdefault(_NUMBER.sub("*", name), []).append(name)
-    gone = [name for _, _, group in missing for name in group]
-    return [_finding(pattern, group, gone, bound, headers) for pattern, group in patterns.items()]
+#: Patterns that have a finding of their own; a file with more is another model's.
+_MOST = 20
 
 
-def _finding(
-    pattern: str, names: list[str], gone: list[str], bound: Bound, headers: Mapping[str, Header]
-) -> Diagnostic:
-    name = names[0]
-    dtype, shape = headers[name]
+def explain_unexpected(differences: Differences) -> None:
+    """One finding for each pattern of names (numbers apart), and one for all that come after the first 20."""
+    patterns = list(by_pattern(differences.unexpected).items())
+    differences.findings += [_finding(pattern, names, differences) for pattern, names in patterns[:_MOST]]
+    if patterns[_MOST:]:
+        differences.findings.append(_rest([name for _, names in patterns[_MOST:] for name in names], differences))
+    differences.unexpected = []
+
+
+def _finding(pattern: str, names: list[str], differences: Differences) -> Diagnostic:
+    dtype, shape = differences.headers[names[0]]
     more = f" (and {len(names) - 1} more: {pattern})" if len(names) > 1 else ""
-    near = get_close_matches(name, gone, n=1, cutoff=0.8)
-    if near:
-        help = f"the spec expects {near[0]}: renamed?"
-    else:
-        help = f"claim it in a group, or ignore it with a reason: `ignore: [{{name: {pattern}, because: …}}]`"
     return Diagnostic(
         "SHD402",
-        f"{name} {dtype} {list(shape)} is in the file, but no rule claims it{more}",
-        Label(bound.resolved.document.key("groups")),
-        help=help,
+        f"{names[0]} {dtype} {list(shape)} is in the file, but no rule claims it{more}",
+        _beside(pattern, differences),
+        help=f"claim it in a group, or ignore it with a reason: `ignore: [{{name: {pattern}, because: …}}]`",
     )
+
+
+def _rest(names: list[str], differences: Differences) -> Diagnostic:
+    message = f"{names[0]} and {len(names) - 1} further tensors are in the file, but no rule claims them"
+    label = Label(differences.bound.resolved.document.key("groups"))
+    return Diagnostic("SHD402", message, label, help="is this the spec of the checkpoint?")
+
+
+def _beside(pattern: str, differences: Differences) -> Label:
+    """The group whose tensors stand nearest to these in the file, or all groups where none is near."""
+    resolved = differences.bound.resolved
+    nearest = max(resolved.entries, key=lambda entry: shared_steps(pattern, entry_pattern(entry.pattern)))
+    if shared_steps(pattern, entry_pattern(nearest.pattern)) < 2:
+        return Label(resolved.document.key("groups"))
+    return Label(resolved.document.key("groups", nearest.group), "its neighbours are claimed here")

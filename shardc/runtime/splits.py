@@ -73,11 +73,16 @@ def within(name: str, size: int, parent: Axis) -> Axis:
 
 
 def deal_to_sharers(shared: Axis, parent_name: str, sub: int) -> Axis:
-    """Part `sub` of a span that several ranks share, cut evenly. Raises SHD204 where it does not divide."""
-    length, sharers = shared.stop - shared.start, shared.replicas
-    if length % sharers:
-        raise ShardError(("SHD204", f"{length} {shared.name} of one {parent_name} cannot be shared by {sharers} ranks"))
-    each = length // sharers
+    """Part `sub` of a span that several ranks share, cut evenly.
+
+    Raises SHD204 where a span does not divide, be it another rank's: a whole granule, or the short one at the end.
+    """
+    sharers = shared.replicas
+    for length in (min(shared.granule, shared.size), shared.size % shared.granule):
+        if length % sharers:
+            text = f"{length} {shared.name} of one {parent_name} cannot be shared by {sharers} ranks"
+            raise ShardError(("SHD204", text))
+    each = (shared.stop - shared.start) // sharers
     start = shared.start + sub * each
     return replace(shared, start=start, stop=start + each, pad=0, replicas=1, sub=None)
 

@@ -70,7 +70,7 @@ def parse(text: str, loader: type = _LOADER) -> Parsed:
             return out
         node = yaml.compose(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
-        out.faults.append(_syntax_fault(error))
+        out.faults.append(_syntax_fault(error, text))
         return out
     except yaml.YAMLError as error:
         out.faults.append(Fault("SHD001", f"not YAML: {error}".splitlines()[0], Place(1, 1, 1, 1)))
@@ -80,11 +80,14 @@ def parse(text: str, loader: type = _LOADER) -> Parsed:
     return out
 
 
-def _syntax_fault(error: yaml.MarkedYAMLError) -> Fault:
-    mark = error.problem_mark or error.context_mark
-    place = _place(mark, mark) if mark else Place(1, 1, 1, 1)
-    problem = error.problem or error.context or "not YAML"
-    return Fault("SHD001", f"not YAML: {problem}", Place(place.line, place.col, place.line, place.col + 1))
+def _syntax_fault(error: yaml.MarkedYAMLError, text: str) -> Fault:
+    mark, begun = error.problem_mark or error.context_mark, error.context_mark
+    line, col = (mark.line, mark.column) if mark else (0, 0)
+    place = Place(line + 1, col + 1, line + 1, col + 2)
+    if text.split("\n")[line : line + 1] and text.split("\n")[line][col : col + 1] == "\t":
+        return Fault("SHD001", "not YAML: a tab where an item begins", place, help="indent with spaces")
+    label = f"{error.context}, begun on line {begun.line + 1}" if begun and begun.line != line else ""
+    return Fault("SHD001", f"not YAML: {error.problem or error.context or 'no reason given'}", place, label)
 
 
 def _refuse_features(text: str, loader: type, out: Parsed) -> None:

@@ -16,7 +16,7 @@ _NAME = r"^(?:[A-Za-z0-9_.\-]|\{[a-z][a-z0-9_]*\})+$"
 class Model(BaseModel):
     """A mapping of a spec file: unknown fields are refused, nothing is coerced, nothing changes later."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 def _identifier(word: str) -> str:
@@ -64,6 +64,9 @@ Formula = Annotated[
     WithJsonSchema({"type": ["string", "integer", "boolean"]}),
 ]
 Dtype = Annotated[str, AfterValidator(_dtype), WithJsonSchema({"enum": list(SIZES)})]
+Dtypes = Annotated[
+    list[Dtype], BeforeValidator(_listed, json_schema_input_type=Dtype | list[Dtype]), Field(min_length=1)
+]
 Words = Annotated[
     list[str],
     BeforeValidator(_listed),

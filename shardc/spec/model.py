@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from shardc.spec.fields import (
     Dtype,
+    Dtypes,
     Formula,
     Glob,
     Identifier,
@@ -26,8 +27,11 @@ MAX_RANKS = 4096
 class DtypeRule(Model):
     """Which dtypes the file may hold, and which one is loaded (as stored, unless said)."""
 
-    file: list[Dtype] = Field(min_length=1, description="Dtypes the file may hold.", examples=[["BF16", "F32"]])
+    file: Dtypes = Field(description="Dtypes the file may hold.", examples=[["BF16", "F32"]])
     load: Dtype | None = Field(None, description="Cast to this dtype while loading.", examples=["BF16"])
+
+
+DtypeForms = Annotated[DtypeRule, BeforeValidator(dtype_form, json_schema_input_type=Dtype | list[Dtype] | DtypeRule)]
 
 
 class Symbol(Model):
@@ -41,6 +45,9 @@ class Symbol(Model):
         None, alias="else", description="Value where the key is absent or null; divisions must be exact.",
         examples=[0, "hidden / num_heads"],
     )  # fmt: skip
+
+
+SymbolForms = Annotated[Symbol, BeforeValidator(symbol_form, json_schema_input_type=Words | Symbol)]
 
 
 class Axis(Model):
@@ -109,7 +116,7 @@ class Tensor(Model):
     dims: Annotated[list[Literal["out", "in"]], AfterValidator(both_dims)] | None = Field(
         None, description="Order of the last two dims, where it is not [out, in].", examples=[["in", "out"]]
     )
-    dtype: Annotated[DtypeRule, BeforeValidator(dtype_form)] | None = Field(
+    dtype: DtypeForms | None = Field(
         None, description="Its dtypes, where they are not the spec's.",
         examples=["F32", {"file": ["BF16", "F32"], "load": "BF16"}],
     )  # fmt: skip
@@ -119,7 +126,7 @@ class Tensor(Model):
     )  # fmt: skip
     when: Formula | None = Field(None, description="Only where this holds.", examples=["attention_bias"])
     optional: bool = Field(False, description="The file may lack it.", examples=[True])
-    tied_to: Annotated[Tied, BeforeValidator(tied_form)] | None = Field(
+    tied_to: Annotated[Tied, BeforeValidator(tied_form, json_schema_input_type=TensorName | Tied)] | None = Field(
         None, description="Tied to another tensor: absent in the file, the same in memory.",
         examples=[{"name": "model.embed_tokens.weight", "when": "tied"}],
     )  # fmt: skip
@@ -135,13 +142,16 @@ class Loop(Model):
     stop: Formula
 
 
+LoopForms = Annotated[Loop, BeforeValidator(loop_form, json_schema_input_type=Formula | list[Formula] | Loop)]
+
+
 class Group(Model):
     """Tensors that stand at one place, for each value of its loops."""
 
     at: TensorName | None = Field(
         None, description="Prefix of the names; a dot follows it.", examples=["model.layers.{layer}.self_attn"]
     )
-    loops: dict[Identifier, Annotated[Loop, BeforeValidator(loop_form)]] = Field(
+    loops: dict[Identifier, LoopForms] = Field(
         default_factory=dict, alias="for",
         description="Indices in the names: a count, [from, to], or an axis (experts).",
         examples=[{"layer": "layers"}, {"layer": ["dense_layers", "layers"], "expert": "experts"}],
@@ -219,10 +229,10 @@ class Spec(Model):
         description="Nested config that symbols are read from.",
         examples=["text_config"],
     )
-    dtype: Annotated[DtypeRule, BeforeValidator(dtype_form)] = Field(
+    dtype: DtypeForms = Field(
         description="Dtypes of all tensors that do not say otherwise.", examples=["BF16", ["BF16", "F16"]]
     )
-    config: dict[Identifier, Annotated[Symbol, BeforeValidator(symbol_form)]] = Field(
+    config: dict[Identifier, SymbolForms] = Field(
         default_factory=dict, description="Symbols, and where config.json has them.",
         examples=[{"hidden": "hidden_size", "head_dim": {"key": "head_dim", "else": "hidden / num_heads"}}],
     )  # fmt: skip

@@ -33,15 +33,20 @@ def read_spec(document: Document) -> tuple[Spec | None, list[Diagnostic]]:
     try:
         return Spec.model_validate(document.data), []
     except ValidationError as error:
-        return None, [_finding(document, item) for item in _one_each(error)]
+        return None, [_finding(document, item) for item in _one_each(error, document)]
 
 
-def _one_each(error: ValidationError) -> list[Any]:
-    """Errors without those that only repeat one at the same place."""
+def _one_each(error: ValidationError, document: Document) -> list[Any]:
+    """Errors without those that only repeat one: at the same place, or a field missed because it is misspelt there."""
     seen: dict[tuple[Any, ...], Any] = {}
     for item in error.errors(include_url=False, include_context=True):
         seen.setdefault(item["loc"], item)
-    return list(seen.values())
+    meant = {
+        (*loc[:-1], near)
+        for loc, item in seen.items()
+        if item["type"] == "extra_forbidden" and (near := _meant(document, loc))
+    }
+    return [item for loc, item in seen.items() if not (item["type"] == "missing" and loc in meant)]
 
 
 def _finding(document: Document, item: Any) -> Diagnostic:
@@ -49,6 +54,7 @@ def _finding(document: Document, item: Any) -> Diagnostic:
     is_key = bool(loc) and loc[-1] == "[key]"
     path: Path_ = loc[:-1] if is_key else loc
     name = str(path[-1]) if path else "spec"
+    help = ""
     match item["type"]:
         case "extra_forbidden":
             return _unknown(document, path)
@@ -66,21 +72,35 @@ def _finding(document: Document, item: Any) -> Diagnostic:
         case "value_error":
             message = str(item["ctx"]["error"])
         case kind if kind in _WANTED:
-            message = f"`{_field(path)}` must be {_WANTED[kind]}"
+            each = "each of " if path and isinstance(path[-1], int) else ""
+            message = f"{each}`{_field(path)}` must be {_WANTED[kind]}, not `{_shown(item['input'])}`"
+            if kind == "list_type" and isinstance(item["input"], (str, int)):
+                help = f"write `[{_shown(item['input'])}]`"
+        case "greater_than_equal":
+            message = f"`{_field(path)}` must be at least {item['ctx']['ge']}, not {item['input']}"
+        case "less_than_equal":
+            message = f"`{_field(path)}` must be at most {item['ctx']['le']}, not {item['input']}"
         case "too_short":
             message = f"`{_field(path)}` must hold at least {item['ctx']['min_length']}"
         case "too_long":
-            message = f"`{_field(path)}` may hold at most {item['ctx']['max_length']}, not {item['ctx']['actual_length']}"
+            most, given = item["ctx"]["max_length"], item["ctx"]["actual_length"]
+            message = f"`{_field(path)}` may hold at most {most}, not {given}"
         case _:
             message = f"`{_field(path)}`: {item['msg'][:1].lower()}{item['msg'][1:]}"
-    return Diagnostic("SHD101", message, Label(document.key(*path) if is_key else document.value(*path)))
+    return Diagnostic("SHD101", message, Label(document.key(*path) if is_key else document.value(*path)), help=help)
 
 
 def _unknown(document: Document, path: Path_) -> Diagnostic:
-    name = str(path[-1])
-    near = get_close_matches(name, _fields_beside(document, path), n=1, cutoff=0.6)
-    label = Label(document.key(*path), f"did you mean `{near[0]}`?" if near else "")
-    return Diagnostic("SHD102", f"unknown field `{name}`", label)
+    near = _meant(document, path)
+    label = Label(document.key(*path), f"did you mean `{near}`?" if near else "")
+    help = "" if near else f"fields here: {', '.join(_fields_beside(document, path))}"
+    return Diagnostic("SHD102", f"unknown field `{path[-1]}`", label, help=help)
+
+
+def _meant(document: Document, path: Path_) -> str | None:
+    """The field that an unknown one is probably a slip for."""
+    near = get_close_matches(str(path[-1]), _fields_beside(document, path), n=1, cutoff=0.6)
+    return near[0] if near else None
 
 
 def _fields_beside(document: Document, path: Path_) -> list[str]:
@@ -96,6 +116,12 @@ def _fields_beside(document: Document, path: Path_) -> list[str]:
 
 def _field(path: Path_) -> str:
     return next((str(step) for step in reversed(path) if isinstance(step, str)), "spec")
+
+
+def _shown(value: Any) -> str:
+    """A value as the file has it, cut to a length that a message can carry."""
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _naming(item: Any) -> str:

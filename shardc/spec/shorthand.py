@@ -11,8 +11,6 @@ def dtype_form(value: Any) -> Any:
         return {"file": [value]}
     if isinstance(value, list):
         return {"file": value}
-    if isinstance(value, dict) and isinstance(value.get("file"), str):
-        return {**value, "file": [value["file"]]}
     return value
 
 

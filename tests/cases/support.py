@@ -14,7 +14,7 @@ from shardc.plan.bound import bind
 from shardc.plan.compile import compile_plan
 from shardc.plan.evidence import Evidence, Header
 from shardc.rules import claims, coverage, double_entry, unused
-from shardc.rules.check import mesh_findings
+from shardc.rules.meshes import mesh_findings
 from tests.support import resolved
 
 HERE = Path(__file__).parent

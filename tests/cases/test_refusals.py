@@ -17,14 +17,6 @@ from tests.support import plan, rows
 CASES = [case for case in read_cases() if case.expect["result"] != "ok"]
 ERRORS = [case for case in CASES if case.expect["result"] == "error"]
 SIZED = [case for case in CASES if "valid_tp" in case.expect]
-# What the thread would have liked to read, and a finding does not say yet.
-NOT_SAID = {
-    "B29-kernel-min-n": "a contract names no tensor",
-    "E2-kda-fa-shard-tp12": "the first tensor of an axis that stands alone in its dim is not named",
-    "G2-mla-kvb-malformed": "a wrong shape does not list the config values of its formula",
-    "H8-untied-missing-head": "the config value that unties is not shown",
-    "H9-tied-but-head-present": "the config value that ties is not shown",
-}
 
 
 def ids(cases: list[Case]) -> list[str]:
@@ -36,15 +28,7 @@ def test_the_code(case: Case) -> None:
     assert case.expect["code"] in {finding.code for finding in check(case)}
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=case.id, marks=pytest.mark.xfail(reason=NOT_SAID[case.id], strict=True))
-        if case.id in NOT_SAID
-        else pytest.param(case, id=case.id)
-        for case in CASES
-    ],
-)
+@pytest.mark.parametrize("case", CASES, ids=ids(CASES))
 def test_the_words(case: Case) -> None:
     text = words(check(case))
     assert [word for word in case.expect["must_mention"] if word not in text] == []

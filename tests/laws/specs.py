@@ -1,0 +1,188 @@
+"""Random specs for the laws: axes dealt every way, layouts of every form, formats that the file mixes at will."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from shardc.plan.evidence import Header
+
+LAYERS = 2
+
+#: Ways to deal a root axis; a number stands for one that is drawn.
+_WAYS: tuple[dict[str, Any], ...] = (
+    {},
+    {"if_uneven": "spread"},
+    {"if_uneven": "ceil"},
+    {"if_uneven": "whole"},
+    {"if_fewer": "replicate"},
+    {"if_fewer": "replicate", "replicas": "cyclic"},
+    {"if_fewer": "replicate", "if_uneven": "spread"},
+    {"if_fewer": "replicate", "pad_local_to": 0},
+    {"pad_to": 0},
+    {"pad_local_to": 0},
+    {"if_uneven": "ceil", "pad_local_to": 0},
+)
+
+_STORED: Mapping[str, Mapping[str, str]] = {
+    "dense": {"weight": "BF16"},
+    "fp8_block": {"weight": "F8_E4M3", "weight_scale_inv": "F32"},
+    "nvfp4": {"weight": "U8", "weight_scale": "F8_E4M3", "weight_scale_2": "F32"},
+}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`over`: the mesh dim; `parent`: the axis that this one is within; `children`: those within this one."""
+
+    name: str
+    over: str
+    line: str
+    parent: str | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A spec, and what it is compiled for. `headers` give every tensor's format; their shapes say nothing."""
+
+    text: str
+    config: Mapping[str, Any]
+    mesh: Mapping[str, int]
+    headers: Mapping[str, Header] | None
+
+
+@st.composite
+def meshes(draw: st.DrawFn) -> dict[str, int]:
+    return {"tp": draw(st.integers(1, 9)), "ep": draw(st.sampled_from([1, 1, 2, 3]))}
+
+
+@st.composite
+def axes(draw: st.DrawFn, mesh: Mapping[str, int], scale: int) -> list[Axis]:
+    """One to three root axes, of up to 24 * `scale` elements, each with up to one child and one grandchild."""
+    out: list[Axis] = []
+    for name in draw(st.lists(st.sampled_from(["kv_heads", "inter", "vocab"]), min_size=1, max_size=3, unique=True)):
+        over = draw(st.sampled_from(["tp", "tp", "tp", "ep"]))
+        granule = draw(st.sampled_from([1, 1, 1, 2, 3]))
+        way = {k: v or draw(st.integers(1, 5)) for k, v in draw(st.sampled_from(_WAYS)).items()}
+        even = draw(st.integers(1, 3)) * mesh[over] * granule
+        size = draw(st.sampled_from([even, draw(st.integers(1, 24))])) * scale + draw(st.sampled_from([0, 0, 0, 1]))
+        fields = {"size": size, "over": over, "granule": granule, **way}
+        out.append(Axis(name, over, json.dumps(fields)))
+        parent, parent_size = name, size
+        for child in draw(st.sampled_from([(), (f"{name}_child",), (f"{name}_child", f"{name}_grandchild")])):
+            parent_size = parent_size * draw(st.integers(1, 4)) + draw(st.sampled_from([0, 0, 0, 0, 0, 1]))
+            out.append(Axis(child, over, json.dumps({"size": parent_size, "within": parent}), parent))
+            parent = child
+    return out
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`used`: the mesh dims that cut it; `repeats`: rows are laid out anew for each of some indices."""
+
+    text: str
+    used: frozenset[str] = frozenset()
+    repeats: bool = False
+
+
+@st.composite
+def layouts(draw: st.DrawFn, axes: list[Axis], free: frozenset[str], depth: int = 2) -> Layout:
+    """A layout on axes of the mesh dims in `free`."""
+    usable = [axis for axis in axes if axis.over in free]
+    children = [axis for axis in usable if axis.parent]
+    form = draw(st.sampled_from(["number", "axis", "axis", *(["cat", "product", "group"] if depth else [])]))
+    if form == "group" and children:
+        child = draw(st.sampled_from(children))
+        per = f"{child.name} per {child.parent}"
+        inner = draw(st.sampled_from([per, f"{per} * 2", f"{per} * 2 | 2 | 1", f"2 | {per}", f"2 * ({per} | 1)"]))
+        return Layout(f"{child.parent} * ({inner})", frozenset({child.over}), repeats=True)
+    if form == "axis" and usable:
+        axis = draw(st.sampled_from(usable))
+        return Layout(axis.name, frozenset({axis.over}))
+    if form == "cat":
+        parts = [draw(layouts(axes, free, depth - 1)) for _ in range(draw(st.integers(2, 3)))]
+        used = frozenset().union(*(part.used for part in parts))
+        return Layout(" | ".join(f"({part.text})" for part in parts), used, any(part.repeats for part in parts))
+    if form == "product":
+        left = draw(layouts(axes, free, depth - 1))
+        right = draw(layouts(axes, frozenset() if left.repeats else free - left.used, depth - 1))
+        return Layout(f"({left.text}) * ({right.text})", left.used | right.used, left.repeats or bool(right.used))
+    return Layout(str(draw(st.integers(1, 4))))
+
+
+@st.composite
+def shapes(draw: st.DrawFn, axes: list[Axis], dims: int) -> list[str]:
+    free = frozenset({"tp", "ep"})
+    out = []
+    for _ in range(dims):
+        layout = draw(layouts(axes, free))
+        free -= layout.used
+        out.append(layout.text)
+    return out
+
+
+@st.composite
+def dense_cases(draw: st.DrawFn) -> Case:
+    """Small tensors of up to three dims, one stacked by expert and one with a name for each expert."""
+    mesh = draw(meshes())
+    declared = draw(axes(mesh, scale=1))
+    experts = draw(st.sampled_from([1, 2, 3])) * mesh["ep"]
+    declared_too = [*declared, Axis("experts", "ep", json.dumps({"size": experts, "over": "ep"}))]
+    plain = [axis for axis in declared if axis.over == "tp"]
+    tensors = {f"t{n}": draw(shapes(declared_too, dims)) for n, dims in enumerate((1, 2, 3))}
+    tensors["stacked"] = ["experts", *draw(shapes(plain, 2))]
+    named = {"named": draw(shapes(plain, 2))}
+    text = _text(declared_too, {"a": tensors}, {}) + _group("b", {"layer": "layers", "expert": "experts"}, named, {})
+    return Case(text, {"layers": LAYERS}, mesh, None)
+
+
+@st.composite
+def quantised_cases(draw: st.DrawFn) -> Case:
+    """Matrices of whole and broken units, stored in another format in each layer."""
+    mesh = draw(meshes())
+    declared = draw(axes(mesh, scale=draw(st.sampled_from([1, 2, 8, 16]))))
+    strides = st.sampled_from([1, 8, 16, 64, 128])
+    free = frozenset({"tp", "ep"})
+    dims: list[str] = []
+    for _ in range(2):
+        usable = [axis for axis in declared if axis.over in free]
+        parts = []
+        for _ in range(draw(st.integers(1, 3))):
+            if usable and draw(st.booleans()):
+                axis = draw(st.sampled_from(usable))
+                free -= {axis.over}
+                parts.append(f"{axis.name} * {draw(strides)}")
+            else:
+                parts.append(str(draw(st.sampled_from([16, 100, 128, 256]))))
+        dims.append(" | ".join(parts))
+    formats = ["dense", *draw(st.sampled_from([["fp8_block"], ["nvfp4"], ["fp8_block", "nvfp4"]]))]
+    stored = [draw(st.sampled_from(formats)) for _ in range(LAYERS)]
+    headers = {
+        f"a.{layer}.w.{part}": (dtype, (0, 0))
+        for layer, name in enumerate(stored)
+        for part, dtype in _STORED[name].items()
+    }
+    text = _text(declared, {"a": {"w.weight": dims}}, {"w.weight": formats})
+    return Case(text, {"layers": LAYERS}, mesh, draw(st.sampled_from([headers, headers, None])))
+
+
+def _text(axes: list[Axis], groups: Mapping[str, Mapping[str, list[str]]], formats: Mapping[str, list[str]]) -> str:
+    head = ["spec: 1", "name: law", "architectures: [Law]", "dtype: BF16", "config: {layers: layers}", "axes:"]
+    lines = [*head, *(f"  {axis.name}: {axis.line}" for axis in axes), "groups:"]
+    text = "\n".join(lines) + "\n"
+    return text + "".join(_group(name, {"layer": "layers"}, tensors, formats) for name, tensors in groups.items())
+
+
+def _group(
+    name: str, loops: Mapping[str, str], tensors: Mapping[str, list[str]], formats: Mapping[str, list[str]]
+) -> str:
+    at = ".".join([name, *(f"{{{index}}}" for index in loops)])
+    lines = [f"  {name}:", f"    at: {json.dumps(at)}", f"    for: {json.dumps(loops)}", "    tensors:"]
+    for tensor, shape in tensors.items():
+        fields = {"shape": shape, "shard": "replicated", "formats": formats.get(tensor, ["dense"])}
+        lines.append(f"      {tensor}: {json.dumps(fields)}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,41 @@
+"""A recorded checkpoint and its spec, with faults put into the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from shardc.checkpoint import read_checkpoint
+from shardc.diagnostics import Diagnostic
+from shardc.plan.bound import bind
+from shardc.plan.evidence import Evidence, Header
+from shardc.plan.resolved import Resolved
+from shardc.rules import coverage
+from tests.support import ROOT, resolved
+
+SPECS = {"llama-3.1-8b": "llama", "glm-5.3-flash-nvfp4": "glm5_next"}
+
+
+@cache
+def recorded(name: str) -> tuple[Mapping[str, Any], Mapping[str, Header]]:
+    """Config and headers."""
+    checkpoint, findings = read_checkpoint(ROOT / "specs" / "checkpoints" / f"{name}.json")
+    assert checkpoint is not None, findings
+    return checkpoint.config.data, checkpoint.headers
+
+
+@cache
+def spec_of(name: str) -> Resolved:
+    path = ROOT / "specs" / f"{SPECS[name]}.yaml"
+    return resolved(path.read_text(), str(path.relative_to(ROOT)))
+
+
+def findings(
+    name: str, headers: Mapping[str, Header] | None = None, config: Mapping[str, Any] | None = None
+) -> list[Diagnostic]:
+    """What coverage says of a recorded checkpoint, or of what was made of it."""
+    own_config, own_headers = recorded(name)
+    present = own_headers if headers is None else headers
+    bound = bind(spec_of(name), Evidence(name, config or own_config, present))
+    return bound.findings + coverage.check(bound, present).findings

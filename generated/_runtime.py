@@ -23,7 +23,6 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
-
 Finding = tuple[str, str]  # (code, text): ("SHD401", "model.norm.weight is missing")
 
 SHOWN_FINDINGS = 20
@@ -282,7 +281,8 @@ def uneven(axis: Axis) -> ShardError:
     each = quotient(axis.size, axis.ranks)
     if axis.granule > 1:
         granules = f"{quotient(axis.size, axis.granule)} granules of {axis.granule}"
-        each = f"{granules}, {quotient(axis.size, axis.granule * axis.ranks)} ({each} elements)"
+        elements = "1 element" if each == "1" else f"{each} elements"
+        each = f"{granules}, {quotient(axis.size, axis.granule * axis.ranks)} ({elements})"
     return ShardError(("SHD201", f"{cannot_be_dealt(axis)}: {each} each"))
 
 
@@ -341,9 +341,9 @@ def within(name: str, size: int, parent: Axis) -> Axis:
     A rank keeps whole groups; where several ranks share the parent's elements, each keeps its part of their groups.
     Raises SHD204.
     """
-    if parent.size == 0:
+    if parent.size == size == 0:
         return replace(parent, name=name)
-    group, rest = divmod(size, parent.size)
+    group, rest = divmod(size, parent.size) if parent.size else (0, size)
     if rest:
         raise ShardError(("SHD204", f"{size} {name} are not a whole multiple of the {parent.size} {parent.name}"))
     scaled = replace(
@@ -359,11 +359,16 @@ def within(name: str, size: int, parent: Axis) -> Axis:
 
 
 def deal_to_sharers(shared: Axis, parent_name: str, sub: int) -> Axis:
-    """Part `sub` of a span that several ranks share, cut evenly. Raises SHD204 where it does not divide."""
-    length, sharers = shared.stop - shared.start, shared.replicas
-    if length % sharers:
-        raise ShardError(("SHD204", f"{length} {shared.name} of one {parent_name} cannot be shared by {sharers} ranks"))
-    each = length // sharers
+    """Part `sub` of a span that several ranks share, cut evenly.
+
+    Raises SHD204 where a span does not divide, be it another rank's: a whole granule, or the short one at the end.
+    """
+    sharers = shared.replicas
+    for length in (min(shared.granule, shared.size), shared.size % shared.granule):
+        if length % sharers:
+            text = f"{length} {shared.name} of one {parent_name} cannot be shared by {sharers} ranks"
+            raise ShardError(("SHD204", text))
+    each = (shared.stop - shared.start) // sharers
     start = shared.start + sub * each
     return replace(shared, start=start, stop=start + each, pad=0, replicas=1, sub=None)
 
@@ -809,32 +814,43 @@ class Choice:
 
 
 def choose(tensor: Tensor, formats: Formats, headers: Headers | None) -> Choice | None:
-    """The first of the tensor's formats that the file can hold; None where the file has nothing of the tensor.
+    """The first of the tensor's formats that fits the file, best with all its parts; None where it has none of them.
 
     Without headers: the first format it lists, each part in its first dtype, optional parts and tied tensors absent.
     Raises SHD401 (a companion is missing) and SHD404 (a dtype fits no format).
     """
     if headers is None:
         return None if tensor.tied_to else first_choice(tensor, formats)
-    for candidate in candidates(tensor, formats):
-        header = headers.get(candidate.name)
-        if header and header.dtype in candidate.dtypes:
-            if candidate.format == DENSE:
-                return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
-            return with_companions(tensor, candidate, formats[candidate.format], headers)
+    fitting = [
+        candidate
+        for candidate in candidates(tensor, formats)
+        if (header := headers.get(candidate.name)) and header.dtype in candidate.dtypes
+    ]
+    if fitting:
+        complete = (one for one in fitting if not missing_parts(tensor, formats.get(one.format, ()), headers))
+        chosen = next(complete, fitting[0])
+        if chosen.format == DENSE:
+            header = headers[chosen.name]
+            return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
+        return with_companions(tensor, chosen, formats[chosen.format], headers)
     if any(name in headers for name in file_names(tensor, formats)):
         raise ShardError(no_fit(tensor, formats, headers))
     return None
 
 
 def candidates(tensor: Tensor, formats: Formats) -> Iterator[Candidate]:
-    """The formats of a tensor, dense first."""
-    if DENSE in tensor.formats:
-        yield Candidate(DENSE, tensor.name, tensor.dtype)
+    """The formats of a tensor, in the order in which it lists them."""
     for name in tensor.formats:
-        if name != DENSE:
+        if name == DENSE:
+            yield Candidate(DENSE, tensor.name, tensor.dtype)
+        else:
             first = formats[name][0]
             yield Candidate(name, first.named(tensor.stem), first.dtypes)
+
+
+def missing_parts(tensor: Tensor, parts: tuple[Part, ...], headers: Headers) -> list[str]:
+    """Names of required parts of a format that the file lacks."""
+    return [name for part in parts if not part.optional and (name := part.named(tensor.stem)) not in headers]
 
 
 def first_choice(tensor: Tensor, formats: Formats) -> Choice:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, groupby
+from operator import attrgetter
 
 from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
 from shardc.emit.dims import Dims
@@ -43,8 +44,8 @@ class Body:
         self._regions(dims)
         for contract in self.resolved.contracts:
             self._contract(contract, dims)
-        for group in dict.fromkeys(entry.group for entry in self.resolved.entries):
-            self._group(group, [entry for entry in self.resolved.entries if entry.group == group])
+        for group, entries in groupby(self.resolved.entries, attrgetter("group")):
+            self._group(group, list(entries))
         return self.out
 
     def _line(self, text: str, depth: int) -> None:

@@ -133,6 +133,8 @@ def _concatenated(parts: tuple[Expr, ...], scope: Scope) -> list[Region]:
 def _repeated(outer: Expr, inner: Expr, scope: Scope) -> list[Region]:
     """`outer * inner` with an axis in `inner`: one copy of inner's regions for each index of outer."""
     step = size(inner, scope)
+    if step == 0:
+        return []
     out: list[Region] = []
     axis = outer.id if isinstance(outer, Name) and outer.id in scope.splits else None
     for start, stop, pad in _regions(outer, scope):

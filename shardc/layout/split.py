@@ -180,5 +180,6 @@ def _indivisible(axis: str, size: int, over: str, ranks: int, granule: int) -> S
     message = f"{size} {axis} cannot be dealt to {ranks} {over} ranks: "
     if granule == 1:
         return SplitError("SHD201", axis, message + f"{each} each", f"{size} over {ranks}: {each} each")
-    message += f"{number(size, granule)} granules of {granule}, {number(size, granule * ranks)} ({each} elements) each"
+    elements = "1 element" if each == "1" else f"{each} elements"
+    message += f"{number(size, granule)} granules of {granule}, {number(size, granule * ranks)} ({elements}) each"
     return SplitError("SHD201", axis, message, f"{number(size, granule)} granules of {granule} over {ranks}")

@@ -12,7 +12,7 @@ from shardc.layout.evaluate import condition, number
 from shardc.layout.expr import Expr, names
 from shardc.plan.resolved import Entry, Loop
 
-MAX_TENSORS = 5_000_000
+MAX_TENSORS = 1_000_000
 
 
 @dataclass(frozen=True)

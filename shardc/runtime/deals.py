@@ -94,7 +94,8 @@ def uneven(axis: Axis) -> ShardError:
     each = quotient(axis.size, axis.ranks)
     if axis.granule > 1:
         granules = f"{quotient(axis.size, axis.granule)} granules of {axis.granule}"
-        each = f"{granules}, {quotient(axis.size, axis.granule * axis.ranks)} ({each} elements)"
+        elements = "1 element" if each == "1" else f"{each} elements"
+        each = f"{granules}, {quotient(axis.size, axis.granule * axis.ranks)} ({elements})"
     return ShardError(("SHD201", f"{cannot_be_dealt(axis)}: {each} each"))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 250_000
 MAX_DEPTH = 32
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

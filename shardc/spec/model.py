@@ -21,7 +21,10 @@ from shardc.spec.fields import (
 )
 from shardc.spec.shorthand import dtype_form, loop_form, symbol_form, tied_form
 
-MAX_RANKS = 4096
+#: A spec is not trusted to be small; these are some ten times what the largest needs.
+MAX_NAMES, MAX_AXES, MAX_CONTRACTS, MAX_TARGETS = 300, 100, 50, 50
+#: Ranks of one mesh, meshes of one target, and the sizes of one mesh dim, added up.
+MAX_RANKS, MAX_MESHES, MAX_SIZES = 4096, 256, 8192
 
 
 class DtypeRule(Model):
@@ -152,7 +155,7 @@ class Group(Model):
         None, description="Prefix of the names; a dot follows it.", examples=["model.layers.{layer}.self_attn"]
     )
     loops: dict[Identifier, LoopForms] = Field(
-        default_factory=dict, alias="for",
+        default_factory=dict, alias="for", max_length=4,
         description="Indices in the names: a count, [from, to], or an axis (experts).",
         examples=[{"layer": "layers"}, {"layer": ["dense_layers", "layers"], "expert": "experts"}],
     )  # fmt: skip
@@ -166,10 +169,12 @@ class Group(Model):
         examples=["attention"],
     )  # fmt: skip
     let: dict[Identifier, Formula] = Field(
-        default_factory=dict, description="Names for formulas.", examples=[{"channels": "heads * head_dim"}]
-    )
+        default_factory=dict, max_length=MAX_NAMES, description="Names for formulas.",
+        examples=[{"channels": "heads * head_dim"}],
+    )  # fmt: skip
     axes: dict[Identifier, Axis] = Field(
-        default_factory=dict, description="Axes of this group alone; their sizes may use the indices.",
+        default_factory=dict, max_length=MAX_AXES,
+        description="Axes of this group alone; their sizes may use the indices.",
         examples=[{"layer_heads": {"size": "heads_per_layer[layer]"}}],
     )  # fmt: skip
     tensors: dict[TensorName, Tensor] = Field(
@@ -211,6 +216,19 @@ class Target(Model):
         [1], min_length=1, max_length=64, description="Sizes of ep.", examples=[[1, 2]]
     )
 
+    @model_validator(mode="after")
+    def _can_be_tried(self) -> Target:
+        for name, sizes in (("tp", self.tp), ("ep", self.ep)):
+            if len(set(sizes)) < len(sizes):
+                raise ValueError(f"a size of {name} is given twice")
+            if sum(sizes) > MAX_SIZES:
+                raise ValueError(f"the sizes of {name} add up to {sum(sizes)}; at most {MAX_SIZES} are tried")
+        if len(self.tp) * len(self.ep) > MAX_MESHES:
+            raise ValueError(f"{len(self.tp)} × {len(self.ep)} meshes; at most {MAX_MESHES} are tried for one target")
+        if max(self.tp) * max(self.ep) > MAX_RANKS:
+            raise ValueError(f"{max(self.tp)} × {max(self.ep)} ranks; a mesh has at most {MAX_RANKS}")
+        return self
+
 
 class Spec(Model):
     """One architecture: what every tensor of its checkpoint is made of, and how it is cut."""
@@ -233,16 +251,24 @@ class Spec(Model):
         description="Dtypes of all tensors that do not say otherwise.", examples=["BF16", ["BF16", "F16"]]
     )
     config: dict[Identifier, SymbolForms] = Field(
-        default_factory=dict, description="Symbols, and where config.json has them.",
+        default_factory=dict, max_length=MAX_NAMES, description="Symbols, and where config.json has them.",
         examples=[{"hidden": "hidden_size", "head_dim": {"key": "head_dim", "else": "hidden / num_heads"}}],
     )  # fmt: skip
     axes: dict[Identifier, Axis] = Field(
-        default_factory=dict, description="Axes that are split.", examples=[{"heads": {"size": "num_heads"}}]
-    )
+        default_factory=dict, max_length=MAX_AXES, description="Axes that are split.",
+        examples=[{"heads": {"size": "num_heads"}}],
+    )  # fmt: skip
     let: dict[Identifier, Formula] = Field(
-        default_factory=dict, description="Names for formulas.", examples=[{"q": "heads * head_dim"}]
+        default_factory=dict, max_length=MAX_NAMES, description="Names for formulas.",
+        examples=[{"q": "heads * head_dim"}],
+    )  # fmt: skip
+    contracts: list[Contract] = Field(
+        default_factory=list, max_length=MAX_CONTRACTS, description="Kernels' expectations.", examples=[[]]
     )
-    contracts: list[Contract] = Field(default_factory=list, description="Kernels' expectations.", examples=[[]])
     groups: dict[Identifier, Group] = Field(min_length=1, description="The tensors, by place.", examples=[{}])
-    ignore: list[Ignore] = Field(default_factory=list, description="Tensors no rank wants.", examples=[[]])
-    targets: list[Target] = Field(default_factory=list, description="The evidence.", examples=[[]])
+    ignore: list[Ignore] = Field(
+        default_factory=list, max_length=MAX_NAMES, description="Tensors no rank wants.", examples=[[]]
+    )
+    targets: list[Target] = Field(
+        default_factory=list, max_length=MAX_TARGETS, description="The evidence.", examples=[[]]
+    )

@@ -14,6 +14,8 @@ from shardc.spec.model import Axis, Contract, DtypeRule, Group, Ignore, Loop, Sp
 _FIELD_OWNERS: tuple[type[BaseModel], ...] = (
     Spec, Axis, Group, Tensor, Contract, Ignore, Target, DtypeRule, Symbol, Tied, Loop,
 )  # fmt: skip
+#: More than this many fields that are wrong are counted only.
+MAX_FINDINGS = 200
 #: What a field must be, by the type of pydantic's error.
 _WANTED = {
     "model_type": "a mapping",
@@ -33,13 +35,17 @@ def read_spec(document: Document) -> tuple[Spec | None, list[Diagnostic]]:
     try:
         return Spec.model_validate(document.data), []
     except ValidationError as error:
-        return None, [_finding(document, item) for item in _one_each(error, document)]
+        findings = [_finding(document, item) for item in _one_each(error, document)]
+        if error.error_count() > MAX_FINDINGS:
+            message = f"{error.error_count()} fields are wrong; the first {MAX_FINDINGS} are shown"
+            findings.append(Diagnostic("SHD005", message, Label(document.value())))
+        return None, findings
 
 
 def _one_each(error: ValidationError, document: Document) -> list[Any]:
     """Errors without those that only repeat one: at the same place, or a field missed because it is misspelt there."""
     seen: dict[tuple[Any, ...], Any] = {}
-    for item in error.errors(include_url=False, include_context=True):
+    for item in error.errors(include_url=False, include_context=True)[:MAX_FINDINGS]:
         seen.setdefault(item["loc"], item)
     meant = {
         (*loc[:-1], near)

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SHARDC = [sys.executable, "-m", "shardc.cli"]
+SHARDC = [sys.executable, "-m", "shardc"]
 NVFP4 = "specs/checkpoints/glm-5.3-flash-nvfp4.json"
 COMMANDS = {
     "python -c pass": [sys.executable, "-c", "pass"],

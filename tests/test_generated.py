@@ -93,7 +93,9 @@ def test_a_module_names_no_time_no_place_and_no_line(name: str) -> None:
 
 @pytest.mark.parametrize("command", [["check", "--no-cache"], ["format", "--check", "--no-cache"]], ids=lambda c: c[0])
 def test_ruff_finds_nothing(command: list[str]) -> None:
-    ruff = subprocess.run([sys.executable, "-m", "ruff", *command, "generated"], cwd=ROOT, capture_output=True, text=True)
+    ruff = subprocess.run(
+        [sys.executable, "-m", "ruff", *command, "generated"], cwd=ROOT, capture_output=True, text=True
+    )
     assert ruff.returncode == 0, ruff.stdout
 
 

@@ -79,5 +79,6 @@ def _spec(
             known |= dict.fromkeys(spec.architectures, str(file))
     named = ", ".join(architectures) or "none"
     message = f"no spec in {folder} for the architectures of {checkpoint.config.path}: {named}"
-    help = f"name the spec: `shardc verify SPEC {checkpoint.path}`; there are specs for {', '.join(sorted(known)) or 'none'}"
+    others = ", ".join(sorted(known)) or "none"
+    help = f"name the spec: `shardc verify SPEC {checkpoint.path}`; there are specs for {others}"
     return None, None, [Diagnostic("SHD409", message, help=help)]

@@ -21,7 +21,7 @@ from shardc.layout.split import Split
 Region = tuple[int, int, int]
 Regions = tuple[Region, ...]
 
-MAX_REGIONS = 100_000
+MAX_REGIONS = 10_000
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,8 @@ def _concatenated(parts: tuple[Expr, ...], scope: Scope) -> list[Region]:
     offset = 0
     for part in parts:
         out += [(a + offset, b + offset, pad) for a, b, pad in _regions(part, scope)]
+        if len(out) > MAX_REGIONS:
+            raise _too_many(part)
         offset += size(part, scope)
     return out
 
@@ -139,19 +141,19 @@ def _repeated(outer: Expr, inner: Expr, scope: Scope) -> list[Region]:
     axis = outer.id if isinstance(outer, Name) and outer.id in scope.splits else None
     for start, stop, pad in _regions(outer, scope):
         if stop - start > MAX_REGIONS:
-            raise _too_many(outer, inner)
+            raise _too_many(Binary("*", outer, inner, at=outer.at))
         for index in range(start, stop):
             here = scope.at(axis, index) if axis else scope
             out += [(a + index * step, b + index * step, p) for a, b, p in _regions(inner, here)]
             if len(out) > MAX_REGIONS:
-                raise _too_many(outer, inner)
+                raise _too_many(Binary("*", outer, inner, at=outer.at))
         if pad:
             out.append((0, 0, pad * local_size(tuple(_regions(inner, scope.at(axis, None) if axis else scope)))))
     return out
 
 
-def _too_many(outer: Expr, inner: Expr) -> FormulaError:
-    return FormulaError("SHD112", f"`{show(outer)} * ({show(inner)})` makes over {MAX_REGIONS} regions", outer.at)
+def _too_many(expr: Expr) -> FormulaError:
+    return FormulaError("SHD112", f"with `{show(expr)}` the dim has over {MAX_REGIONS:,} regions", expr.at)
 
 
 def _group(child: str, parent: str, scope: Scope, expr: Expr) -> int:

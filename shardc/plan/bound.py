@@ -14,7 +14,7 @@ from shardc.layout.regions import Scope, regions, size
 from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_stride
 from shardc.layout.strides import strides
 from shardc.plan.evidence import Evidence
-from shardc.plan.families import Names, enumerate_names
+from shardc.plan.families import MAX_TENSORS, Names, enumerate_names, tensor_count
 from shardc.plan.formula_findings import formula_findings
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis, Entry, PartDim, Resolved
@@ -126,8 +126,14 @@ def bind(resolved: Resolved, evidence: Evidence) -> Bound:
     if symbols.findings:
         return bound
     failed: list[tuple[Entry, FormulaError]] = []
+    tensors = 0
     for entry in resolved.entries:
         try:
+            tensors += tensor_count(entry, symbols.values)
+            if tensors > MAX_TENSORS:
+                message = f"with `{entry.pattern}` the spec stands for over {MAX_TENSORS:,} tensors"
+                failed.append((entry, FormulaError("SHD112", message)))
+                break
             for names in enumerate_names(entry, symbols.values):
                 _add(names, bound)
         except FormulaError as error:

@@ -37,11 +37,12 @@ class CutFault:
 
 @dataclass(frozen=True)
 class ContractFault:
-    """A contract that does not hold on a rank; `values` are its parameters there."""
+    """A contract that does not hold on a rank. `values` are its parameters there; an `error` says why it has none."""
 
     contract: Contract
     values: Mapping[str, int]
     rank: Coords
+    error: FormulaError | None = None
 
 
 @dataclass(frozen=True)
@@ -137,28 +138,33 @@ def _ranks_of(plan: Plan, family: Family, dim: int) -> list[Coords]:
 
 def _ask_contracts(plan: Plan, out: Compiled) -> None:
     for contract in plan.bound.resolved.contracts:
-        if contract.when is not None and not condition(contract.when, plan.bound.values):
-            continue
         axes = plan.bound.resolved.axes
         over = {axes[name].over for expr in contract.given.values() for name in names(expr) & axes.keys()}
         key = (contract.path, *sorted((dim, plan.mesh.get(dim, 1)) for dim in over))
-        answer = plan.bound.answers.get(key)
-        if answer is None:
-            answer = plan.bound.answers[key] = _ask(plan, contract)
+        if key not in plan.bound.answers:
+            plan.bound.answers[key] = _ask(plan, contract)
+        answer = plan.bound.answers[key]
         if isinstance(answer, ContractFault):
             out.contracts.append(answer)
         elif isinstance(answer, ContractHolds):
             out.holds.append(answer)
 
 
-def _ask(plan: Plan, contract: Contract) -> ContractFault | ContractHolds:
-    """The contract on every tp rank: the first on which it does not hold, or that it holds."""
+def _ask(plan: Plan, contract: Contract) -> ContractFault | ContractHolds | None:
+    """The contract on every tp rank: the first on which it does not hold, or that it holds. None: it is not meant."""
     splits = {name: split for (name, env), split in plan.splits.items() if not env}
+    rank = dict.fromkeys(plan.mesh, 0)
     first: Mapping[str, int] = {}
-    for tp_rank in range(plan.mesh.get("tp", 1)):
-        rank = {**dict.fromkeys(plan.mesh, 0), "tp": tp_rank}
-        given = {name: measure(expr, Scope(plan.bound.values, splits, rank)) for name, expr in contract.given.items()}
-        if not condition(contract.require, given):
-            return ContractFault(contract, given, rank)
-        first = first or given
+    try:
+        if contract.when is not None and not condition(contract.when, plan.bound.values):
+            return None
+        for tp_rank in range(plan.mesh.get("tp", 1)):
+            rank = {**rank, "tp": tp_rank}
+            scope = Scope(plan.bound.values, splits, rank)
+            given = {name: measure(expr, scope) for name, expr in contract.given.items()}
+            if not condition(contract.require, given):
+                return ContractFault(contract, given, rank)
+            first = first or given
+    except FormulaError as error:
+        return ContractFault(contract, {}, rank, error)
     return ContractHolds(contract, first)

@@ -159,6 +159,10 @@ class EntryReader:
         """Names use the indices of their group, all of them and no others; what is wrong in `at` is said once."""
         document = self.formulas.document
         indices, placed = set(group.loops), set(_INDEX.findall(group.at or ""))
+        for index in sorted(indices & {*source.let, *source.axes}) if source is not group else ():
+            label = Label(document.key(*here, "for", index), f"also in `{path[1]}`, which `like` takes over")
+            message = f"the name `{index}` is given twice"
+            self.formulas.findings.append(Diagnostic("SHD105", message, label, help="rename one"))
         self._unknown_indices(placed - indices, group.at or "", Label(document.value(*here, "at")))
         used = {key: set(_INDEX.findall(key)) for key in source.tensors}
         for key, own in used.items():

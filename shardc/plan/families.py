@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from shardc.layout.errors import FormulaError
 from shardc.layout.evaluate import condition, number
 from shardc.layout.expr import Expr, names
 from shardc.plan.resolved import Entry, Loop
 
+#: Tensors of a whole spec: some five times the largest published checkpoint's.
 MAX_TENSORS = 1_000_000
+#: What a combination of indices costs, in tensors, where a shape or a condition depends on it.
+_COMBINATION = 50
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,9 @@ class Names:
 
 def enumerate_names(entry: Entry, values: Mapping[str, object]) -> list[Names]:
     """Every name of the entry whose conditions hold, family by family. FormulaError where a formula has no value."""
-    ranges = {loop.index: _range(loop, values) for loop in entry.loops}
-    if prod(len(r) for r in ranges.values()) > MAX_TENSORS:
-        raise FormulaError("SHD112", f"`{entry.pattern}` stands for over {MAX_TENSORS:,} tensors")
-    deciding = set().union(*map(names, entry.when)) if entry.when else set()
+    ranges = _ranges(entry, values)
     shaping = _shaping(entry)
-    outer = [loop.index for loop in entry.loops if loop.index in deciding | shaping]
+    outer = _outer(entry)
     inner = [loop for loop in entry.loops if loop.index not in outer]
     families: dict[tuple[int, ...], list[dict[str, int]]] = {}
     for combination in itertools.product(*(ranges[index] for index in outer)):
@@ -54,8 +53,21 @@ def enumerate_names(entry: Entry, values: Mapping[str, object]) -> list[Names]:
     ]
 
 
-def _range(loop: Loop, values: Mapping[str, object]) -> range:
-    return range(number(loop.start, values), number(loop.stop, values))
+def tensor_count(entry: Entry, values: Mapping[str, object]) -> int:
+    """At most how many tensors an entry stands for, and more where telling them apart is work."""
+    ranges = _ranges(entry, values)
+    combinations = prod(len(ranges[index]) for index in _outer(entry))
+    return prod(map(len, ranges.values())) + (combinations - 1) * _COMBINATION
+
+
+def _ranges(entry: Entry, values: Mapping[str, object]) -> dict[str, range]:
+    return {loop.index: range(number(loop.start, values), number(loop.stop, values)) for loop in entry.loops}
+
+
+def _outer(entry: Entry) -> list[str]:
+    """The indices that a shape or a condition depends on."""
+    deciding = {name for when in entry.when for name in names(when)} | _shaping(entry)
+    return [loop.index for loop in entry.loops if loop.index in deciding]
 
 
 def _shaping(entry: Entry) -> set[str]:
@@ -79,8 +91,8 @@ def _family(
                     elements[axis].append(here[index])
                 continue
             last = inner[-1].index
-            head, tail = entry.pattern.format_map({**here, last: "\0"}).split("\0")
-            out += [f"{head}{i}{tail}" for i in ranges[last]]
+            between = entry.pattern.format_map({**here, last: "\0"}).split("\0")
+            out += [str(i).join(between) for i in ranges[last]]
             for axis, index in selecting.items():
                 elements[axis] += ranges[last] if last == index else [here[index]] * len(ranges[last])
     return Names(entry, env, tuple(out), {axis: tuple(of) for axis, of in elements.items()})

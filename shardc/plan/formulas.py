@@ -12,6 +12,7 @@ from shardc.layout.expr import (
     Binary,
     Cat,
     Expr,
+    Least,
     Local,
     Name,
     Num,
@@ -33,6 +34,8 @@ from shardc.source import Document, Path_
 MAX_FINDINGS = 200
 #: What stands for a formula that could not be read, so that the rest can still be checked.
 BROKEN = Num(0)
+#: What may hold a `local(…)`.
+_ARITHMETIC = (Binary, Least, Local)
 
 
 @dataclass
@@ -102,8 +105,26 @@ class Formulas:
             return False
         return self.check_layout(expr, path, axes)
 
+    def check_measured(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> bool:
+        """A number in which layouts stand as `local(…)` only."""
+        locals_ = [node for node in walk(expr) if isinstance(node, Local)]
+        outside = replace_nodes(expr, dict.fromkeys(locals_, BROKEN))
+        layout = next((n for n in walk(outside) if isinstance(n, (Cat, Per)) or names(n) & axes.keys()), None)
+        if layout is not None:
+            message = f"`{show(layout)}` is a layout: its size depends on the rank"
+            label = Label(self.document.inside(path, *layout.at))
+            help = f"write `local({show(layout)})`"
+            self.findings.append(Diagnostic("SHD203", message, label, help=help))
+            return False
+        measured = next((n for n in walk(expr) if not isinstance(n, _ARITHMETIC) and _has_local(n)), None)
+        if measured is not None:
+            message = f"`{show(measured)}`: only arithmetic applies to `local(…)`"
+            self.findings.append(Diagnostic("SHD203", message, Label(self.document.inside(path, *measured.at))))
+            return False
+        return self.check_layout(expr, path, axes)
+
     def check_layout(self, expr: Expr, path: Path_, axes: Mapping[str, Axis]) -> bool:
-        """Only `*` and `|` apply to an axis, no two axes of one mesh dim stand in one product, and `per` in its parent's."""
+        """Only `*` and `|` apply to an axis, a product has one axis a mesh dim, and `per` stands in its parent's."""
         before = len(self.findings)
         self._check_arithmetic(expr, path, axes)
         if len(self.findings) == before:
@@ -163,6 +184,10 @@ class Formulas:
                         return
         for part in children(expr):
             self._check_products(part, path, axes)
+
+
+def _has_local(expr: Expr) -> bool:
+    return any(isinstance(node, Local) for node in walk(expr))
 
 
 def _own_names(node: Expr) -> tuple[str, ...]:

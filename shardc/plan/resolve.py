@@ -15,6 +15,9 @@ from shardc.source import Document, Path_
 from shardc.spec.library import contract_file, contract_names
 from shardc.spec.model import Group, Spec
 
+#: Tensors that are written down, with those that `like` takes over.
+MAX_ENTRIES = 5_000
+
 
 def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]:
     """Every formula of the spec, read and checked; what is broken is reported and replaced by 0."""
@@ -29,7 +32,12 @@ def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]
     reader = EntryReader(spec, formulas, set(symbols), axes, lets)
     entries: list[Entry] = []
     for name, group in spec.groups.items():
-        entries += reader.read(name, *_source_group(spec, name, group, formulas))
+        place = _source_group(spec, name, group, formulas)
+        if len(entries) + len(place[1].tensors) > MAX_ENTRIES:
+            message = f"with the tensors of `{name}` the spec has over {MAX_ENTRIES} entries"
+            formulas.findings.append(Diagnostic("SHD005", message, Label(document.key("groups", name))))
+            break
+        entries += reader.read(name, *place)
     contracts = _contracts(spec, formulas, set(symbols), axes, lets)
     return Resolved(spec, document, symbols, axes, lets, tuple(entries), contracts), formulas.findings
 
@@ -132,8 +140,8 @@ def _contracts(
             written[name] = formulas.read(text, where)
             given[name] = formulas.written_out(written[name], lets, where)
             if formulas.check_names(written[name], where, {*symbols, *axes, *lets}, "config symbols, axes and lets"):
-                formulas.check_layout(given[name], where, axes)
-        when = formulas.read(contract.when, (*path, "when")) if contract.when else None
+                formulas.check_measured(given[name], where, axes)
+        when = formulas.read(contract.when, (*path, "when")) if contract.when is not None else None
         if when is not None:
             formulas.check_names(when, (*path, "when"), symbols, "config symbols")
         contracts.append(Contract(contract.use, given, written, parse(file.require), file.why, file.help, when, path))

@@ -29,6 +29,9 @@ def reasons(compiled: Compiled) -> tuple[str, ...]:
     out = [f"{fault.error.code} {fault.error.message}" for fault in compiled.axes]
     out += [f"{fault.error.code} {fault.name}: {fault.error.message}" for fault in compiled.cuts]
     for broken in compiled.contracts:
+        if broken.error is not None:
+            out.append(f"{broken.error.code} {broken.contract.use}: {broken.error.message}")
+            continue
         values = ", ".join(f"{name} = {value}" for name, value in broken.values.items())
         out.append(f"SHD301 {broken.contract.use}: {show(broken.contract.require)}, {values}")
     return tuple(dict.fromkeys(out))

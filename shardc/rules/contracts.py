@@ -17,6 +17,8 @@ from shardc.rules.values import config_values, mesh_values
 
 def message(fault: ContractFault, mesh: Mapping[str, int]) -> str:
     """The same words as a generated module raises when it loads."""
+    if fault.error is not None:
+        return f"{fault.contract.use}: {fault.error.message}"
     sizes = ", ".join(f"{name} = {value}" for name, value in fault.values.items())
     where = f"on tp rank {fault.rank.get('tp', 0)} of {mesh.get('tp', 1)}"
     return f"{fault.contract.use} needs {show(fault.contract.require)}: {sizes} {where}"
@@ -29,13 +31,13 @@ def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: t
     formulas = ", ".join(f"{name} = {show(expr)}" for name, expr in contract.written.items())
     more = (f"also at tp = {', '.join(map(str, also))}",) if also else ()
     return Diagnostic(
-        "SHD301",
+        fault.error.code if fault.error else "SHD301",
         message(fault, mesh),
         Label(document.value(*contract.path), formulas),
         values=config_values(contract.given.values(), bound.resolved.axes, bound) + mesh_values(mesh, bound),
         valid={"tp": valid_sizes(bound, mesh, "tp")},
         notes=(f"why: {contract.why}", *more),
-        help=contract.help,
+        help=fault.error.help if fault.error else contract.help,
         same_cause=tuple(f"{family.names[0]} (line {line_of(family.entry, document)})" for family in cut),
     )
 

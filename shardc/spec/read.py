@@ -89,8 +89,7 @@ def _finding(document: Document, item: Any) -> Diagnostic:
         case "too_short":
             message = f"`{_field(path)}` must hold at least {item['ctx']['min_length']}"
         case "too_long":
-            most, given = item["ctx"]["max_length"], item["ctx"]["actual_length"]
-            message = f"`{_field(path)}` may hold at most {most}, not {given}"
+            message = f"`{_field(path)}` may hold at most {item['ctx']['max_length']}, not {len(item['input'])}"
         case _:
             message = f"`{_field(path)}`: {item['msg'][:1].lower()}{item['msg'][1:]}"
     return Diagnostic("SHD101", message, Label(document.key(*path) if is_key else document.value(*path)), help=help)

@@ -29,4 +29,6 @@ def test_an_unknown_code() -> None:
 def test_no_code_at_all() -> None:
     result = invoke("explain", "../SHD201")
     assert result.exit_code == 2
-    assert invoke("explain", "heads").stderr.splitlines()[-1] == "Error: no code heads; `shardc explain` lists all codes"
+    assert (
+        invoke("explain", "heads").stderr.splitlines()[-1] == "Error: no code heads; `shardc explain` lists all codes"
+    )

@@ -59,7 +59,9 @@ def test_no_color_into_a_pipe_and_none_if_told(folder: Folder) -> None:
     assert "\x1b" not in script("check", cwd=folder.path, TERM="dumb").stdout
 
 
-@pytest.mark.parametrize(("terminal", "no_color", "wanted"), [(True, None, True), (True, "", False), (False, None, False)])
+@pytest.mark.parametrize(
+    ("terminal", "no_color", "wanted"), [(True, None, True), (True, "", False), (False, None, False)]
+)
 def test_color_is_for_terminals(
     monkeypatch: pytest.MonkeyPatch, terminal: bool, no_color: str | None, wanted: bool
 ) -> None:
@@ -123,7 +125,9 @@ def test_a_folder_that_cannot_be_written_is_exit_code_2(folder: Folder) -> None:
     assert (run.returncode, run.stdout, run.stderr) == (2, "", "shardc: file/generated: Not a directory\n")
 
 
-@pytest.mark.parametrize("arguments", [["check"], ["build"], ["build", "--check"], ["verify", "specs/tiny.yaml", "table"]])
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["build"], ["build", "--check"], ["verify", "specs/tiny.yaml", "table"]]
+)
 def test_json_is_one_object(folder: Folder, arguments: list[str]) -> None:
     table = Path("specs/checkpoints/tiny.json")
     given = [str(table) if word == "table" else word for word in arguments]

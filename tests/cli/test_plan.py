@@ -55,7 +55,9 @@ def test_markdown_has_the_same_rows() -> None:
 
 def test_one_tensor_in_full() -> None:
     result = invoke("plan", *LLAMA, "--tp", "8", "--rank", "3", "--tensor", "*.0.self_attn.k_proj.*")
-    assert result.stdout == """\
+    assert (
+        result.stdout
+        == """\
 model.layers.0.self_attn.k_proj.weight
   shape    [kv_heads * head_dim, hidden] = [8 * 128, 4096]
   file     BF16 [1024, 4096], 8,388,608 bytes
@@ -65,6 +67,7 @@ model.layers.0.self_attn.k_proj.weight
   dim 1    0..4096 of 4096
   bytes    3,145,728..4,194,304 of the tensor
 """
+    )
 
 
 def test_columns_are_no_byte_range() -> None:

@@ -81,7 +81,10 @@ def test_a_tensor_on_a_rank(plan: Any) -> None:
 
 def test_what_is_filled_with_zeros(plan: Any) -> None:
     tensors = {tensor["name"]: tensor for tensor in plan["ranks"][7]["tensors"]}
-    assert (tensors["embed.weight"]["local_shape"], tensors["embed.weight"]["regions"]) == ([6, 6], [[[18, 21]], [[0, 6]]])
+    assert (tensors["embed.weight"]["local_shape"], tensors["embed.weight"]["regions"]) == (
+        [6, 6],
+        [[[18, 21]], [[0, 6]]],
+    )
     assert tensors["embed.weight"]["zero_fill"] == [[[3, 6], [0, 6]]]
     assert tensors["up.weight"]["regions"] == [[[2, 4]], [[9, 10]], [[0, 6]]]
     assert tensors["up.weight"]["zero_fill"] == [[[0, 2], [1, 3], [0, 6]]]
@@ -141,7 +144,9 @@ def test_one_rank_and_some_tensors(folder: Folder) -> None:
 
 def test_contracts_that_hold(folder: Folder) -> None:
     spec, table = ROOT / "specs" / "glm5_next.yaml", ROOT / "specs" / "checkpoints" / "glm-5.3-flash.json"
-    out = invoke("plan", spec, "--checkpoint", table, "--tp", "8", "--rank", "0", "--format", "json", "--tensor", "none").stdout
+    out = invoke(
+        "plan", spec, "--checkpoint", table, "--tp", "8", "--rank", "0", "--format", "json", "--tensor", "none"
+    ).stdout
     assert json.loads(out)["contracts"] == [
         {
             "contract": "causal_conv1d_l2norm",

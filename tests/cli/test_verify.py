@@ -21,8 +21,12 @@ def checkpoint(folder: Folder) -> Path:
     home = folder.path / "checkpoint"
     home.mkdir()
     (home / "config.json").write_text(json.dumps(CONFIG))
-    shapes = {f"layers.{i}.{part}.weight": dims for i in (0, 1) for part, dims in (("q_proj", (32, 16)), ("o_proj", (16, 32)))}
-    save_file({name: torch.zeros(dims, dtype=torch.bfloat16) for name, dims in shapes.items()}, home / "model.safetensors")
+    shapes = {
+        f"layers.{i}.{part}.weight": dims for i in (0, 1) for part, dims in (("q_proj", (32, 16)), ("o_proj", (16, 32)))
+    }
+    save_file(
+        {name: torch.zeros(dims, dtype=torch.bfloat16) for name, dims in shapes.items()}, home / "model.safetensors"
+    )
     return home
 
 

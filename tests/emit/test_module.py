@@ -106,7 +106,9 @@ def test_an_edit_with_meaning_changes_the_digest(old: str, new: str) -> None:
 
 def test_a_variable_of_regions_takes_no_name_of_the_spec() -> None:
     """A group's let of the same name would put a number where regions are meant."""
-    text = SPEC.replace("    tensors:\n", "    let: {heads_at: hidden}\n    tensors:\n").replace(", hidden]", ", heads_at]")
+    text = SPEC.replace("    tensors:\n", "    let: {heads_at: hidden}\n    tensors:\n").replace(
+        ", hidden]", ", heads_at]"
+    )
     lines = function(text).splitlines()
     assert "heads_at2 = ((heads.start * 64, heads.stop * 64),)" in lines
     assert "heads_at = hidden" in lines

@@ -64,7 +64,23 @@ def test_brackets_of_conditions(formula: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "plain", '"', "'", "\\", '"); import os; ("', "{layer}", "\n", "\r", "\0", "\u2028", "\u202e", "é", "𝕩", "\x7f"],
+    [
+        "",
+        "plain",
+        '"',
+        "'",
+        "\\",
+        '"); import os; ("',
+        "{layer}",
+        "\n",
+        "\r",
+        "\0",
+        "\u2028",
+        "\u202e",
+        "é",
+        "𝕩",
+        "\x7f",
+    ],
 )
 def test_a_literal_is_its_text_and_one_line_of_ascii_or_printable_characters(text: str) -> None:
     literal = quote(text)
@@ -86,7 +102,13 @@ def test_a_name_that_the_module_uses_is_respelt(name: str) -> None:
 
 
 def test_other_names_stay() -> None:
-    assert [identifier(name) for name in ("hidden", "i", "tp", "torch", "type")] == ["hidden", "i", "tp", "torch", "type"]
+    assert [identifier(name) for name in ("hidden", "i", "tp", "torch", "type")] == [
+        "hidden",
+        "i",
+        "tp",
+        "torch",
+        "type",
+    ]
 
 
 def test_no_parameter_of_a_contract_is_spelt_like_a_respelt_name() -> None:

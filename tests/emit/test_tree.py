@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -112,4 +111,4 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 def test_a_written_file_is_readable_by_all_and_ends_lines_as_unix(tmp_path: Path) -> None:
     replace_file(tmp_path / "a.py", "x\ny\n")
     assert (tmp_path / "a.py").read_bytes() == b"x\ny\n"
-    assert os.stat(tmp_path / "a.py").st_mode & 0o777 == 0o644
+    assert (tmp_path / "a.py").stat().st_mode & 0o777 == 0o644

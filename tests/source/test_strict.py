@@ -85,7 +85,7 @@ def test_broken_text_is_shown_where_the_parser_stops(text: str, line: int, loade
 
 
 def test_a_large_file_is_not_read(loader: type) -> None:
-    assert faults(parse("a" * 1_000_001, loader)) == [("SHD005", "the file is larger than 1,000,000 bytes", (1, 1, 1))]
+    assert faults(parse("a" * 250_001, loader)) == [("SHD005", "the file is larger than 250,000 bytes", (1, 1, 1))]
 
 
 def test_a_deep_file_is_not_recursed_into(loader: type) -> None:

@@ -15,43 +15,16 @@ from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_st
 from shardc.layout.strides import strides
 from shardc.plan.evidence import Evidence
 from shardc.plan.families import MAX_TENSORS, Names, enumerate_names, tensor_count
+from shardc.plan.family import Family
 from shardc.plan.formula_findings import formula_findings
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis, Entry, PartDim, Resolved
-from shardc.plan.stored import Stored, stored
+from shardc.plan.stored import stored
+from shardc.plan.stored_dims import StoredDim, grouped
 from shardc.plan.symbols import Symbols, bind_symbols
 
 #: An axis, and the indices that its size depends on: () for the axes of the spec itself.
 AxisKey = tuple[str, tuple[tuple[str, int], ...]]
-
-
-@dataclass(frozen=True)
-class Family:
-    """Tensors of one entry with one full shape, stored one way.
-
-    `shape` is of the weight, unpacked, in elements. `over` has, for each dim, the mesh dims whose ranks keep different
-    rows of it.
-    """
-
-    entry: Entry
-    env: Mapping[str, int]
-    shape: tuple[int, ...]
-    over: tuple[tuple[str, ...], ...]
-    stored: Stored
-    scope: Scope
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.stored.family.names
-
-    @property
-    def elements(self) -> Mapping[str, tuple[int, ...]]:
-        """For each axis that selects names, the element of each of them."""
-        return self.stored.family.elements
-
-    def role(self, dim: int) -> str | None:
-        """`out`, `in`, or None for a leading dim."""
-        return "out" if dim == self.entry.out_dim else "in" if dim == self.entry.in_dim else None
 
 
 @dataclass(frozen=True)
@@ -70,7 +43,7 @@ class Grain:
 class Bound:
     """Values of symbols, families with their formats, and granules. `findings` are complete once it is made.
 
-    `proved` and `cuttable` remember dims (by `Plan.dim_key`), and `answers` contracts, over the meshes that are tried.
+    `proved` and `cuttable` remember groups of dims, and `answers` contracts, over the meshes that are tried.
     """
 
     resolved: Resolved
@@ -86,6 +59,11 @@ class Bound:
     @property
     def values(self) -> Mapping[str, object]:
         return self.symbols.values
+
+    @cached_property
+    def dims(self) -> list[list[StoredDim]]:
+        """All dims of all stored tensors, those that are cut alike together."""
+        return grouped(self.families)
 
     @cached_property
     def grains(self) -> list[Grain]:

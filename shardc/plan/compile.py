@@ -10,9 +10,10 @@ from shardc.layout.evaluate import condition
 from shardc.layout.expr import names
 from shardc.layout.regions import Scope, measure
 from shardc.layout.split import Split
-from shardc.layout.units import CutError, units_of
-from shardc.plan.bound import AxisKey, Bound, Family
-from shardc.plan.plan import Coords, Plan, segments
+from shardc.layout.units import CutError
+from shardc.plan.bound import AxisKey, Bound
+from shardc.plan.family import Family
+from shardc.plan.plan import Coords, Plan
 from shardc.plan.resolved import Axis, Contract
 
 
@@ -114,26 +115,18 @@ def _parent_key(axis: Axis, env: tuple[tuple[str, int], ...], known: Set[AxisKey
 
 
 def _try_cuts(plan: Plan, out: Compiled) -> None:
-    """Each dim of each stored tensor on each rank of the mesh dims that split it, until one cut fails."""
+    """One dim of each group that is cut alike, on each rank; where it fails, all of its group fail."""
     tried = plan.bound.cuttable
-    for family in plan.families:
-        for part in family.stored.parts:
-            for i, (dim, unit) in enumerate(plan.part_dims(family, part)):
-                key = plan.dim_key(family, dim, unit)
-                if unit is None or key in tried:
-                    continue
-                try:
-                    units_of(segments(family, dim), unit.unit, unit.ceil)
-                    for rank in _ranks_of(plan, family, dim):
-                        plan.part_dim(family, dim, unit, rank)
-                    tried.add(key)
-                except CutError as error:
-                    out.cuts.append(CutFault(family, part.names[0], i, error))
-
-
-def _ranks_of(plan: Plan, family: Family, dim: int) -> list[Coords]:
-    over = family.over[dim]
-    return [{over[0]: r} for r in range(plan.mesh.get(over[0], 1))] if over else [{}]
+    for index, group in enumerate(plan.bound.dims):
+        dim = group[0]
+        key = (index, plan.sizes_of(dim))
+        if dim.unit is None or key in tried:
+            continue
+        try:
+            _ = dim.size, [plan.at(dim, rank) for rank in plan.ranks_of(dim)]
+            tried.add(key)
+        except CutError as error:
+            out.cuts += [CutFault(one.family, one.part.names[0], one.i, error) for one in group]
 
 
 def _ask_contracts(plan: Plan, out: Compiled) -> None:

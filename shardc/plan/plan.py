@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from shardc.layout.expr import Cat
-from shardc.layout.regions import Regions, Scope, local_size, regions, size
+from shardc.layout.regions import Regions, Scope, local_size, regions
 from shardc.layout.split import Share, Split
-from shardc.layout.units import in_units, units_of
-from shardc.plan.bound import AxisKey, Bound, Family
-from shardc.plan.resolved import PartDim
+from shardc.layout.units import in_units
+from shardc.plan.bound import AxisKey, Bound
+from shardc.plan.family import Family
 from shardc.plan.stored import StoredPart
+from shardc.plan.stored_dims import StoredDim, segments, stored_dims
 from shardc.spec.dtypes import SIZES
 
 #: A rank on each mesh dim.
@@ -102,37 +102,27 @@ class Plan:
     def scope(self, family: Family, rank: Coords) -> Scope:
         return Scope(family.scope.values, self.splits_of(family), rank)
 
-    def part_dims(self, family: Family, part: StoredPart) -> list[tuple[int, PartDim | None]]:
-        """For each dim of a stored tensor, the weight's dim that it follows, and its units."""
-        if part.part is None:
-            return [(dim, None) for dim in range(len(family.shape))]
-        if not part.part.dims:
-            return []
-        lead: list[tuple[int, PartDim | None]] = [(dim, None) for dim in range(family.entry.leads)]
-        roles = {"out": family.entry.out_dim, "in": family.entry.in_dim}
-        return lead + [(roles[d.role] or 0, d) for d in part.part.dims]
-
     def part_shape(self, family: Family, part: StoredPart) -> tuple[int, ...]:
         """The full shape of a stored tensor; CutError (SHD213) where units do not come out whole."""
-        return tuple(
-            family.shape[dim] if unit is None else units_of(segments(family, dim), unit.unit, unit.ceil)
-            for dim, unit in self.part_dims(family, part)
-        )
+        return tuple(dim.size for dim in stored_dims(family, part))
 
     def part_at(self, family: Family, part: StoredPart, rank: Coords) -> tuple[Regions, ...]:
         """The rank's regions of a stored tensor; CutError (SHD212) where a unit would be cut."""
-        return tuple(self.part_dim(family, dim, unit, rank) for dim, unit in self.part_dims(family, part))
+        return tuple(self.at(dim, rank) for dim in stored_dims(family, part))
 
-    def part_dim(self, family: Family, dim: int, unit: PartDim | None, rank: Coords) -> Regions:
-        """The rank's regions of a weight's dim, in units of a stored tensor; CutError (SHD212)."""
-        regions = self.dim(family, dim, rank)
-        return regions if unit is None else in_units(regions, segments(family, dim), unit.unit)
+    def at(self, dim: StoredDim, rank: Coords) -> Regions:
+        """The rank's regions of a stored tensor's dim, in elements of it; CutError (SHD212)."""
+        regions = self.dim(dim.family, dim.dim, rank)
+        return regions if dim.unit is None else in_units(regions, segments(dim.family, dim.dim), dim.unit.unit)
 
-    def dim_key(self, family: Family, dim: int, unit: PartDim | None) -> Hashable:
-        """Equal for dims of one bound spec that are cut alike, on any mesh, so that work on them can be shared."""
-        rank0 = family.entry.rank0_dim == dim
-        ranks = tuple((over, self.mesh.get(over, 1)) for over in family.over[dim])
-        return (id(family.entry.dims[dim]), tuple(family.env.items()), family.shape[dim], unit, rank0, ranks)
+    def sizes_of(self, dim: StoredDim) -> tuple[int, ...]:
+        """The sizes of the mesh dims that split a dim."""
+        return tuple(self.mesh.get(over, 1) for over in dim.family.over[dim.dim])
+
+    def ranks_of(self, dim: StoredDim) -> list[Coords]:
+        """A rank for each coordinate on the mesh dims that split a dim."""
+        coordinates = itertools.product(*map(range, self.sizes_of(dim)))
+        return [dict(zip(dim.family.over[dim.dim], ranks, strict=True)) for ranks in coordinates]
 
     def kept(self, family: Family, names: tuple[str, ...], rank: Coords) -> tuple[str, ...]:
         """The names this rank keeps: all, or those of its elements of the axes that select names."""
@@ -158,11 +148,3 @@ class Plan:
             for part in family.stored.parts:
                 names = self.kept(family, part.names, rank)
                 yield Shard(family, part, names, self.part_shape(family, part), self.part_at(family, part, rank))
-
-
-def segments(family: Family, dim: int) -> tuple[int, ...]:
-    """Sizes of the segments of a dim; one where it is no concatenation."""
-    expr = family.entry.dims[dim]
-    if isinstance(expr, Cat):
-        return tuple(size(part, family.scope) for part in expr.parts)
-    return (family.shape[dim],)

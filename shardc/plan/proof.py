@@ -10,15 +10,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from shardc.diagnostics import ShardcBug
 from shardc.layout.regions import Regions, local_size
-from shardc.plan.bound import Family
+from shardc.plan.family import Family
 from shardc.plan.kinds import axes_in
 from shardc.plan.multiplicity import Runs, multiplicity
-from shardc.plan.plan import Coords, Plan, segments
-from shardc.plan.resolved import PartDim
-from shardc.plan.stored import StoredPart
+from shardc.plan.plan import Plan
+from shardc.plan.stored_dims import StoredDim, segments
 
 
 @dataclass(frozen=True)
@@ -30,41 +30,31 @@ class Proof:
 
 
 def prove(plan: Plan) -> Proof:
-    """Check laws 1 to 4 on every dim of every stored tensor; raise ShardcBug (SHD901) at the first that fails."""
+    """Check laws 1 to 4 on a dim of each group that is cut alike; raise ShardcBug (SHD901) at the first that fails."""
     proved = plan.bound.proved
-    before = len(proved)
-    ranks = 0
+    dims = ranks = 0
+    for number, group in enumerate(plan.bound.dims):
+        key = (number, plan.sizes_of(group[0]))
+        if key not in proved:
+            proved.add(key)
+            ranks += _prove_dim(plan, group[0])
+            dims += 1
     for family in plan.families:
         _prove_names(plan, family)
-        for part in family.stored.parts:
-            for i, (dim, unit) in enumerate(plan.part_dims(family, part)):
-                key = plan.dim_key(family, dim, unit)
-                if key not in proved:
-                    proved.add(key)
-                    ranks += _prove_dim(plan, family, part, i, dim, unit)
-    return Proof(len(proved) - before, ranks)
+    return Proof(dims, ranks)
 
 
-def dim_ranks(plan: Plan, family: Family, dim: int) -> list[Coords]:
-    """A rank for each coordinate on the mesh dims that split one dim of a family."""
-    coords: list[dict[str, int]] = [{}]
-    for over in family.over[dim]:
-        coords = [{**c, over: r} for c in coords for r in range(plan.mesh.get(over, 1))]
-    return list(coords)
+def dim_runs(plan: Plan, dim: StoredDim) -> tuple[list[Regions], Runs]:
+    """The regions of a dim by rank, and how many ranks hold each row."""
+    by_rank = [plan.at(dim, rank) for rank in plan.ranks_of(dim)]
+    return by_rank, multiplicity(by_rank, dim.size)
 
 
-def dim_runs(plan: Plan, family: Family, part: StoredPart, i: int, dim: int) -> tuple[list[Regions], Runs]:
-    """The regions of dim `i` of a stored tensor by rank, and how many ranks hold each row."""
-    unit = plan.part_dims(family, part)[i][1]
-    by_rank = [plan.part_dim(family, dim, unit, rank) for rank in dim_ranks(plan, family, dim)]
-    return by_rank, multiplicity(by_rank, plan.part_shape(family, part)[i])
-
-
-def _prove_dim(plan: Plan, family: Family, part: StoredPart, i: int, dim: int, unit: PartDim | None) -> int:
-    by_rank, runs = dim_runs(plan, family, part, i, dim)
-    size = plan.part_shape(family, part)[i]
-    where = f"{part.names[0]}, dim {i}"
-    allowed = _declared(plan, family, dim)
+def _prove_dim(plan: Plan, dim: StoredDim) -> int:
+    by_rank, runs = dim_runs(plan, dim)
+    size = dim.size
+    where = f"{dim.part.names[0]}, dim {dim.i}"
+    allowed = _declared(plan, dim)
     for start, stop, count in runs:
         if count not in allowed and start < stop:
             raise ShardcBug(f"SHD901 law 1: {where}: {count} ranks hold rows {start}..{stop}, declared {allowed}")
@@ -83,18 +73,16 @@ def _prove_dim(plan: Plan, family: Family, part: StoredPart, i: int, dim: int, u
     return len(by_rank)
 
 
-def _declared(plan: Plan, family: Family, dim: int) -> set[int]:
+def _declared(plan: Plan, dim: StoredDim) -> set[int]:
     """How many ranks may hold a row: as many as the axes of the dim say, and all of them where no axis cuts it."""
-    over = family.over[dim]
-    ranks = 1
-    for name in over:
-        ranks *= plan.mesh.get(name, 1)
-    if family.entry.rank0_dim == dim:
+    family, entry = dim.family, dim.family.entry
+    if entry.rank0_dim == dim.dim:
         return {1}
     splits = plan.splits_of(family)
-    axes = axes_in(family.entry.dims[dim], plan.bound.axes_of(family))
+    axes = axes_in(entry.dims[dim.dim], plan.bound.axes_of(family))
     declared = {splits[axis].replicas for axis in axes}
-    return declared | ({ranks} if len(segments(family, dim)) > 1 or not axes else set())
+    everywhere = {prod(plan.sizes_of(dim))} if len(segments(family, dim.dim)) > 1 or not axes else set()
+    return declared | everywhere
 
 
 def _prove_names(plan: Plan, family: Family) -> None:

@@ -12,12 +12,16 @@ from shardc.plan.resolved import Format, FormatPart
 
 @dataclass(frozen=True)
 class StoredPart:
-    """One tensor of a family's format: its names (beside the family's), the file's dtype, the dtype it loads as."""
+    """One tensor of a family's format: its names (beside the family's), the file's dtype, the dtype it loads as.
+
+    `header` is the file's, where all of the names are there and have that one.
+    """
 
     part: FormatPart | None
     names: tuple[str, ...]
     dtype: str
     load: str
+    header: Header | None = None
 
 
 @dataclass(frozen=True)
@@ -52,23 +56,27 @@ def stored(family: Names, headers: Mapping[str, Header] | None) -> list[Stored]:
 
 def _all_alike(family: Names, headers: Mapping[str, Header]) -> Stored | None:
     """The common case: all tensors of the family are there, with one header for each part."""
-    mains = set(map(headers.get, family.names))
-    if len(mains) != 1 or None in mains:
+    header = headers.get(family.names[0])
+    if header is None or not _have(family.names, header, headers):
         return None
-    dtype = headers[family.names[0]][0]
+    dtype = header[0]
     format = choose(family, family.names[0], dtype, headers)
     if not format.parts:
-        return _as(family, format, (dtype,))
+        return Stored(family, format, (StoredPart(None, family.names, dtype, family.entry.load or dtype, header),))
     parts: list[StoredPart] = []
     for part in format.parts:
         names = part.all_named(family.names)
-        found = set(map(headers.get, names))
-        if len(found) != 1 or (None in found and not part.optional):
+        found = headers.get(names[0])
+        if not _have(names, found, headers) or (found is None and not part.optional):
             return None
-        if None not in found:
-            stored_as = headers[names[0]][0]
-            parts.append(StoredPart(part, names, stored_as, stored_as))
+        if found is not None:
+            parts.append(StoredPart(part, names, found[0], found[0], found))
     return Stored(family, format, tuple(parts))
+
+
+def _have(names: tuple[str, ...], header: Header | None, headers: Mapping[str, Header]) -> bool:
+    """Whether the file has this very header (or none) for all of the names."""
+    return {id(header)} == set(map(id, map(headers.get, names)))
 
 
 def choose(family: Names, name: str, dtype: str | None, headers: Mapping[str, Header]) -> Format:

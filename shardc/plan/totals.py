@@ -8,6 +8,7 @@ from math import prod
 from shardc.plan.multiplicity import rows_held
 from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.proof import dim_runs
+from shardc.plan.stored_dims import stored_dims
 from shardc.spec.dtypes import SIZES
 
 
@@ -55,9 +56,9 @@ def rank_totals(plan: Plan, rank: Coords) -> Totals:
 
 def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     """Elements of one local tensor that no other rank holds."""
-    family, part = shard.family, shard.part
-    dims = plan.part_dims(family, part)
-    splitting = {over for dim, _ in dims for over in family.over[dim]}
+    family = shard.family
+    dims = stored_dims(family, shard.part)
+    splitting = {over for dim in dims for over in family.over[dim.dim]}
     loop_axis = next((loop.axis for loop in family.entry.loops if loop.axis), None)
     if loop_axis is not None:
         split = plan.splits_of(family)[loop_axis]
@@ -67,7 +68,7 @@ def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     if any(size > 1 and over not in splitting for over, size in plan.mesh.items()):
         return 0
     alone = 1
-    for i, (dim, _) in enumerate(dims):
-        _, runs = dim_runs(plan, family, part, i, dim)
-        alone *= rows_held(shard.at[i], runs, 1)
+    for dim in dims:
+        _, runs = dim_runs(plan, dim)
+        alone *= rows_held(shard.at[dim.i], runs, 1)
     return alone

@@ -9,8 +9,9 @@ from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.layout.errors import SplitError
 from shardc.layout.evaluate import number
 from shardc.layout.expr import Name, names
-from shardc.plan.bound import Bound, Family
+from shardc.plan.bound import Bound
 from shardc.plan.compile import AxisFault
+from shardc.plan.family import Family
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis
 from shardc.rules.axis_users import grain_labels, in_a_segment, mentioned, row_labels, shown_name, users_of

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from shardc.diagnostics import Label
 from shardc.layout.expr import names
 from shardc.layout.strides import strides
-from shardc.plan.bound import Bound, Family
+from shardc.plan.bound import Bound
+from shardc.plan.family import Family
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis
 

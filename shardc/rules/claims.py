@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.plan.bound import Bound, Family
+from shardc.plan.bound import Bound
+from shardc.plan.family import Family
 
 
 def check(bound: Bound) -> Iterator[Diagnostic]:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.expr import names
 from shardc.layout.show import show
-from shardc.plan.bound import Bound, Family
+from shardc.plan.bound import Bound
 from shardc.plan.compile import ContractFault
+from shardc.plan.family import Family
 from shardc.plan.kinds import axes_in
 from shardc.rules.lines import line_of
 from shardc.rules.sizes import valid_sizes

@@ -50,7 +50,7 @@ def check(bound: Bound, headers: Mapping[str, Header]) -> Coverage:
     missing = [
         Missing(family, part, absent)
         for family, part in parts
-        if (absent := [name for name in part.names if name not in headers])
+        if part.header is None and (absent := [name for name in part.names if name not in headers])
     ]
     differences = Differences(bound, headers, missing, unexpected)
     explained = explain_formats(differences)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from shardc.diagnostics import Diagnostic
-from shardc.plan.bound import Bound, Family
+from shardc.plan.bound import Bound
 from shardc.plan.evidence import Header
+from shardc.plan.family import Family
 from shardc.plan.stored import StoredPart
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.plan.bound import Family
 from shardc.plan.evidence import Header
+from shardc.plan.family import Family
 from shardc.plan.formats import format_named
 from shardc.plan.resolved import Format
 from shardc.rules.differences import Differences, and_more

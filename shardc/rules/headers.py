@@ -8,8 +8,9 @@ from math import prod
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.show import show
 from shardc.layout.units import CutError
-from shardc.plan.bound import Bound, Family
+from shardc.plan.bound import Bound
 from shardc.plan.evidence import Header
+from shardc.plan.family import Family
 from shardc.plan.plan import Plan
 from shardc.plan.stored import StoredPart
 from shardc.rules.differences import and_more
@@ -26,7 +27,8 @@ def compare(
         return []  # a width that is not whole units is a fault of the spec, and reported as such (SHD213)
     legal = part.part.dtypes if part.part else family.entry.dtypes
     wrong: dict[tuple[str, Header], list[str]] = {}
-    for header in {header for name in part.names if (header := headers.get(name))}:
+    found = {part.header} if part.header else {header for name in part.names if (header := headers.get(name))}
+    for header in found:
         dtype, shape = header
         if shape != expected and not (expected == () and shape == (1,)):
             wrong["shape", header] = []

@@ -13,10 +13,11 @@ from hypothesis import assume
 
 from shardc.layout.expr import Cat, Expr
 from shardc.layout.regions import local_size
-from shardc.plan.bound import Family
+from shardc.plan.family import Family
 from shardc.plan.plan import Plan
 from shardc.plan.resolved import PartDim
 from shardc.plan.stored import StoredPart
+from shardc.plan.stored_dims import stored_dims
 from shardc.spec.dtypes import SIZES
 from tests import support
 from tests.laws.oracle import Oracle, Owners, rows
@@ -45,8 +46,8 @@ def each_rank_keeps_the_rows_of_its_elements(plan: Plan) -> None:
     truth = oracle(plan)
     for family in plan.families:
         for part in family.stored.parts:
-            for i, (dim, unit) in enumerate(plan.part_dims(family, part)):
-                layout = family.entry.dims[dim]
+            for i, dim in enumerate(stored_dims(family, part)):
+                layout, unit = family.entry.dims[dim.dim], dim.unit
                 owners = owners_of_units(truth, layout, unit)
                 assert len(owners) == plan.part_shape(family, part)[i]
                 for rank in plan.ranks():
@@ -134,9 +135,10 @@ def copies(plan: Plan, family: Family, part: StoredPart) -> npt.NDArray[Any]:
     named = {plan.splits[axis, ()].over: plan.splits[axis, ()].replicas for axis in family.elements}
     out = np.full(shape, prod(named.values()))
     uncut = set(plan.mesh) - named.keys()
-    for i, (dim, unit) in enumerate(plan.part_dims(family, part)):
-        over = truth.mesh_dims(family.entry.dims[dim])
-        along = [truth.copies(of[0], over) for of in owners_of_units(truth, family.entry.dims[dim], unit)]
+    for i, dim in enumerate(stored_dims(family, part)):
+        layout = family.entry.dims[dim.dim]
+        over = truth.mesh_dims(layout)
+        along = [truth.copies(of[0], over) for of in owners_of_units(truth, layout, dim.unit)]
         out *= np.array(along, int).reshape([-1 if d == i else 1 for d in range(len(shape))])
         uncut -= over
     return out * prod(plan.mesh[over] for over in uncut)

@@ -1,0 +1,39 @@
+"""Tensors that are alike in everything but their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shardc.layout.regions import Scope
+from shardc.plan.resolved import Entry
+from shardc.plan.stored import Stored
+
+
+@dataclass(frozen=True)
+class Family:
+    """Tensors of one entry with one full shape, stored one way.
+
+    `shape` is of the weight, unpacked, in elements. `over` has, for each dim, the mesh dims whose ranks keep different
+    rows of it.
+    """
+
+    entry: Entry
+    env: Mapping[str, int]
+    shape: tuple[int, ...]
+    over: tuple[tuple[str, ...], ...]
+    stored: Stored
+    scope: Scope
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.stored.family.names
+
+    @property
+    def elements(self) -> Mapping[str, tuple[int, ...]]:
+        """For each axis that selects names, the element of each of them."""
+        return self.stored.family.elements
+
+    def role(self, dim: int) -> str | None:
+        """`out`, `in`, or None for a leading dim."""
+        return "out" if dim == self.entry.out_dim else "in" if dim == self.entry.in_dim else None

@@ -1,0 +1,73 @@
+"""The dims of stored tensors, and which of them are cut alike.
+
+A spec has many tensors and few layouts: what is tried, proved or counted on one dim holds for all that are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from shardc.layout.expr import Cat
+from shardc.layout.regions import size
+from shardc.layout.units import units_of
+from shardc.plan.family import Family
+from shardc.plan.resolved import PartDim
+from shardc.plan.stored import StoredPart
+
+
+@dataclass(frozen=True)
+class StoredDim:
+    """Dim `i` of a stored tensor: it follows dim `dim` of the weight, in units of `unit` (None: element by element)."""
+
+    family: Family
+    part: StoredPart
+    i: int
+    dim: int
+    unit: PartDim | None
+
+    @property
+    def alike(self) -> Hashable:
+        """Equal for dims of one bound spec that are cut alike on every mesh."""
+        entry = self.family.entry
+        env = tuple(self.family.env.items())
+        return id(entry.dims[self.dim]), env, self.family.shape[self.dim], self.unit, entry.rank0_dim == self.dim
+
+    @property
+    def size(self) -> int:
+        """The full size, in elements of the stored tensor; CutError (SHD213) where units do not come out whole."""
+        if self.unit is None:
+            return self.family.shape[self.dim]
+        return units_of(segments(self.family, self.dim), self.unit.unit, self.unit.ceil)
+
+
+def stored_dims(family: Family, part: StoredPart) -> list[StoredDim]:
+    """The dims of one stored tensor; none for a scalar."""
+    if part.part is None:
+        return [StoredDim(family, part, dim, dim, None) for dim in range(len(family.shape))]
+    if not part.part.dims:
+        return []
+    leads = family.entry.leads
+    dims = [StoredDim(family, part, dim, dim, None) for dim in range(leads)]
+    roles = {"out": family.entry.out_dim, "in": family.entry.in_dim}
+    for i, unit in enumerate(part.part.dims, start=leads):
+        dims.append(StoredDim(family, part, i, roles[unit.role] or 0, unit))
+    return dims
+
+
+def grouped(families: Iterable[Family]) -> list[list[StoredDim]]:
+    """All dims of all stored tensors, those that are cut alike together."""
+    groups: dict[Hashable, list[StoredDim]] = {}
+    for family in families:
+        for part in family.stored.parts:
+            for dim in stored_dims(family, part):
+                groups.setdefault(dim.alike, []).append(dim)
+    return list(groups.values())
+
+
+def segments(family: Family, dim: int) -> tuple[int, ...]:
+    """Sizes of the segments of a weight's dim; one where it is no concatenation."""
+    expr = family.entry.dims[dim]
+    if isinstance(expr, Cat):
+        return tuple(size(part, family.scope) for part in expr.parts)
+    return (family.shape[dim],)

@@ -37,7 +37,8 @@ _COMPARE = {
 }  # fmt: skip
 #: Words, whole numbers, plain strings and signs. What else Python reads (comments, prefixes, `0x10`) is no formula.
 _TOKEN = re.compile(
-    r"""\s+ | ('[^'\\\n]*'|"[^"\\\n]*")(?!\s*['"]) | [A-Za-z_]\w*(?!['"\w]) | (0|[1-9][0-9]*)(?!\w) | \*(?!\*) | [-+/%|()\[\],.<>=!]""",
+    r"""\s+ | ('[^'\\\n]*'|"[^"\\\n]*")(?!\s*['"]) | [A-Za-z_]\w*(?!['"\w]) | (0|[1-9][0-9]*)(?!\w) | \*(?!\*)
+    | [-+/%|()\[\],.<>=!]""",
     re.ASCII | re.VERBOSE,
 )
 _FOREIGN = re.compile(r"\w+|\*\*|.", re.DOTALL)

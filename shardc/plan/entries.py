@@ -72,11 +72,12 @@ class EntryReader:
         return [self._entry(key, tensor, place) for key, tensor in source.tensors.items()]
 
     def _loops(self, group: Group, here: Path_, axes: Mapping[str, Axis]) -> tuple[Loop, ...]:
-        loops = []
+        loops: list[Loop] = []
         for index, loop in group.loops.items():
             path: Path_ = (*here, "for", index)
             stop = self.formulas.read(loop.stop, path)
             if isinstance(stop, Name) and stop.id in axes:
+                self._check_selecting(stop.id, loops, path, axes)
                 loops.append(Loop(index, self.formulas.read("0", path), axes[stop.id].size, stop.id))
                 continue
             start = self.formulas.read(loop.start, path)
@@ -84,6 +85,15 @@ class EntryReader:
                 self.formulas.check_names(expr, path, self.symbols, "config symbols, or one axis alone,")
             loops.append(Loop(index, start, stop, None))
         return tuple(loops)
+
+    def _check_selecting(self, axis: str, loops: list[Loop], path: Path_, axes: Mapping[str, Axis]) -> None:
+        """A rank's part of two axes of one mesh dim would be the names on a diagonal."""
+        for other in (loop.axis for loop in loops if loop.axis):
+            if axes[other].over == axes[axis].over:
+                message = f"{axes[axis].over} would split the names twice ({other}, {axis})"
+                label = Label(self.formulas.document.value(*path))
+                help = "let one of the indices run over a plain number"
+                self.formulas.findings.append(Diagnostic("SHD205", message, label, help=help))
 
     def _condition(self, text: str | None, path: Path_, numbers: set[str]) -> tuple[Expr, ...]:
         if text is None:

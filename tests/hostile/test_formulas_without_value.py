@@ -95,3 +95,11 @@ def test_a_condition(field: str, formula: str, code: str) -> None:
 )
 def test_a_size_on_a_rank(given: str, code: str) -> None:
     assert codes("GIVEN", given) == [code]
+
+
+def test_two_indices_over_axes_of_one_mesh_dim() -> None:
+    """A rank would hold the names on a diagonal, and no rank the others."""
+    text = SPEC.replace("LOOP}", "heads, other: heads}").replace("layers.{layer}", "layers.{layer}.{other}")
+    for name, default in DEFAULTS.items():
+        text = text.replace(name, f'"{default}"')
+    assert outcome(text.replace("[heads, ", "[8, "), {"size": 8, "kinds": []}) == (["SHD205"], None)

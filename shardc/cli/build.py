@@ -46,7 +46,8 @@ def command(paths: tuple[Path, ...], check_only: bool, out: Path, format_: str) 
     foreign = [difference.finding() for difference in found if difference.code == "SHD504"]
     plans = sum(one.plans for one in checked)
     summary = f"{plural(len(specs), 'spec')}, {plural(plans, 'plan')} proved; {plural(len(touched), 'file')} written"
-    sys.exit(report(foreign, format_, summary))
+    worth_a_word = [finding for finding in findings if finding.severity == "warning"]
+    sys.exit(report([*worth_a_word, *foreign], format_, summary))
 
 
 def _same_name(checked: list[Checked]) -> list[Diagnostic]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from shardc.layout.regions import Regions, Scope, local_size, regions
+from shardc.layout.regions import Regions, Scope, local_size, merge, regions
 from shardc.layout.split import Share, Split
 from shardc.layout.units import in_units
 from shardc.plan.bound import AxisKey, Bound
@@ -89,10 +89,10 @@ class Plan:
         """The rank's regions of one dim of the weight, in elements."""
         if family.entry.rank0_dim == dim:
             whole = family.shape[dim]
-            return ((0, whole, 0),) if rank.get("tp", 0) == 0 else ((0, 0, whole),)
+            return merge([(0, whole, 0) if rank.get("tp", 0) == 0 else (0, 0, whole)])
         over = family.over[dim]
         if not over:
-            return ((0, family.shape[dim], 0),)
+            return merge([(0, family.shape[dim], 0)])
         key = (id(family.entry.dims[dim]), tuple(family.env.items()), *(rank.get(m, 0) for m in over))
         found = self._dims.get(key)
         if found is None:

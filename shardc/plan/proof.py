@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from math import prod
 
 from shardc.diagnostics import ShardcBug
+from shardc.layout.paths import paths
 from shardc.layout.regions import Regions, local_size
 from shardc.plan.family import Family
-from shardc.plan.kinds import axes_in
 from shardc.plan.multiplicity import Runs, multiplicity
 from shardc.plan.plan import Plan
-from shardc.plan.stored_dims import StoredDim, segments
+from shardc.plan.stored_dims import StoredDim
 
 
 @dataclass(frozen=True)
@@ -74,24 +74,25 @@ def _prove_dim(plan: Plan, dim: StoredDim) -> int:
 
 
 def _declared(plan: Plan, dim: StoredDim) -> set[int]:
-    """How many ranks may hold a row: as many as the axes of the dim say, and all of them where no axis cuts it."""
+    """How many ranks may hold a row, for each way through the layout: as its axes say, and all where none is over."""
     family, entry = dim.family, dim.family.entry
     if entry.rank0_dim == dim.dim:
         return {1}
     splits = plan.splits_of(family)
-    axes = axes_in(entry.dims[dim.dim], plan.bound.axes_of(family))
-    declared = {splits[axis].replicas for axis in axes}
-    everywhere = {prod(plan.sizes_of(dim))} if len(segments(family, dim.dim)) > 1 or not axes else set()
-    return declared | everywhere
+    out = set()
+    for axes in paths(entry.dims[dim.dim], splits.keys()):
+        copies = dict(zip(family.over[dim.dim], plan.sizes_of(dim), strict=True))
+        for axis in axes:
+            copies[splits[axis].over] = min(copies[splits[axis].over], splits[axis].replicas)
+        out.add(prod(copies.values()))
+    return out
 
 
 def _prove_names(plan: Plan, family: Family) -> None:
     """Every name that an axis selects is kept by as many ranks as the axis declares."""
-    axis = next((loop.axis for loop in family.entry.loops if loop.axis), None)
-    if axis is None:
-        return
-    split = plan.splits_of(family)[axis]
-    by_rank = [((share.start, share.stop, 0),) for share in split.shares]
-    for start, stop, count in multiplicity(by_rank, split.size):
-        if count != split.replicas and start < stop:
-            raise ShardcBug(f"SHD901 law 1: {axis} {start}..{stop} are kept by {count} ranks, not {split.replicas}")
+    for axis in family.elements:
+        split = plan.splits_of(family)[axis]
+        by_rank = [((share.start, share.stop, 0),) for share in split.shares]
+        for start, stop, count in multiplicity(by_rank, split.size):
+            if count != split.replicas and start < stop:
+                raise ShardcBug(f"SHD901 law 1: {axis} {start}..{stop} are kept by {count} ranks, not {split.replicas}")

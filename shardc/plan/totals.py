@@ -59,9 +59,8 @@ def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     family = shard.family
     dims = stored_dims(family, shard.part)
     splitting = {over for dim in dims for over in family.over[dim.dim]}
-    loop_axis = next((loop.axis for loop in family.entry.loops if loop.axis), None)
-    if loop_axis is not None:
-        split = plan.splits_of(family)[loop_axis]
+    for axis in family.elements:
+        split = plan.splits_of(family)[axis]
         if split.replicas > 1:
             return 0
         splitting.add(split.over)

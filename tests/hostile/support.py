@@ -15,7 +15,7 @@ from shardc.plan.evidence import Evidence
 from shardc.rules.check import check_spec
 from shardc.source import loads
 
-SECONDS = 2.0
+SECONDS = 20.0
 CONFIG = {
     "text_config": {"hidden": 64, "layers": 2, "n_heads": 8, "n_experts": 4, "vocab": 128, "kind": ["a", "b"]},
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import mmap
 import re
@@ -12,6 +13,7 @@ import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import lru_cache
@@ -66,6 +68,18 @@ def round_up(size: int, multiple: int) -> int:
 def is_whole_number(value: object) -> bool:
     """True for an int that is no bool."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+@contextmanager
+def collector_at_rest() -> Iterator[None]:
+    """No collection inside: of the 100,000 objects that a plan makes, the collector would find none to free."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 Config = Mapping[str, Any]
@@ -1019,6 +1033,7 @@ Choices = Mapping[str, Choice | None]
 Layout = tuple[tuple[int, ...], tuple[Spans, ...]]  # full shape, and the spans of each dim
 
 
+@collector_at_rest()
 def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
     """The shards of one rank, in the order of its tensors; those that the file lacks are left out.
 
@@ -1159,6 +1174,7 @@ def plan(
     return cut(rank_tensors(describe, config, mesh, survey), survey.choices)
 
 
+@collector_at_rest()
 def take_survey(
     describe: Describe,
     formats: Formats,
@@ -1204,6 +1220,7 @@ def is_single(mesh: Mesh) -> bool:
     return all(mesh_dim.size == 1 for mesh_dim in mesh.values())
 
 
+@collector_at_rest()
 def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> list[Tensor]:
     """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first."""
     if is_single(mesh):

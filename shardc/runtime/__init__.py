@@ -23,6 +23,7 @@ from shardc.runtime.tensors import Part, Spec, Tensor
 ORDER: tuple[str, ...] = (
     "errors",
     "arithmetic",
+    "collector",
     "config",
     "meshes",
     "contracts",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from shardc.runtime.choices import Choice, Stored
+from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.companions import companion_size, companion_spans
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.regions import Spans, normalise, whole_dim
@@ -15,6 +16,7 @@ Choices = Mapping[str, Choice | None]
 Layout = tuple[tuple[int, ...], tuple[Spans, ...]]  # full shape, and the spans of each dim
 
 
+@collector_at_rest()
 def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
     """The shards of one rank, in the order of its tensors; those that the file lacks are left out.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shardc.runtime.choices import Choice, Headers, choose, file_names, missing_finding
+from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.config import Config
 from shardc.runtime.cutting import cut
 from shardc.runtime.errors import Finding, ShardError
@@ -45,6 +46,7 @@ def plan(
     return cut(rank_tensors(describe, config, mesh, survey), survey.choices)
 
 
+@collector_at_rest()
 def take_survey(
     describe: Describe,
     formats: Formats,
@@ -90,6 +92,7 @@ def is_single(mesh: Mesh) -> bool:
     return all(mesh_dim.size == 1 for mesh_dim in mesh.values())
 
 
+@collector_at_rest()
 def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> list[Tensor]:
     """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first."""
     if is_single(mesh):

@@ -12,7 +12,7 @@ import click
 
 from shardc.checkpoint import read_checkpoint, read_config
 from shardc.cli.output import report
-from shardc.cli.specs import evidence_of
+from shardc.cli.specs import evidence_of, resolve_file
 from shardc.diagnostics import Diagnostic
 from shardc.plan.as_json import as_json
 from shardc.plan.as_text import as_markdown, as_text, size, table
@@ -22,11 +22,8 @@ from shardc.plan.compile import compile_plan
 from shardc.plan.evidence import Evidence
 from shardc.plan.plan import Plan
 from shardc.plan.proof import prove
-from shardc.plan.resolve import resolve
 from shardc.plan.sweep import sweep
 from shardc.rules.meshes import mesh_findings
-from shardc.source import load
-from shardc.spec.read import read_spec
 
 _SIZES = re.compile(r"([1-9][0-9]{0,3})(?:\.\.([1-9][0-9]{0,3}))?")
 
@@ -100,14 +97,8 @@ def command(
 
 
 def _bind(spec_path: Path, config: Path | None, checkpoint: Path | None) -> tuple[Bound | None, list[Diagnostic]]:
-    document, findings = load(spec_path)
-    if document is None:
-        return None, findings
-    spec, findings = read_spec(document)
-    if spec is None:
-        return None, findings
-    resolved, findings = resolve(spec, document)
-    if findings:
+    resolved, findings = resolve_file(spec_path)
+    if resolved is None:
         return None, findings
     evidence, findings = _evidence(config, checkpoint)
     if evidence is None:

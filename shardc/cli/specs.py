@@ -11,8 +11,12 @@ import click
 from shardc.checkpoint import Checkpoint, read_checkpoint
 from shardc.diagnostics import Diagnostic
 from shardc.plan.evidence import Evidence
+from shardc.plan.resolve import resolve
+from shardc.plan.resolved import Resolved
+from shardc.rules import double_entry
 from shardc.rules.check import Checked, check_spec
-from shardc.source import Document, load
+from shardc.source import load
+from shardc.spec.read import read_spec
 
 DEFAULT_SPECS = Path("specs")
 
@@ -65,5 +69,14 @@ def _read(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
     return read_checkpoint(path)
 
 
-def document_of(path: Path) -> tuple[Document | None, list[Diagnostic]]:
-    return load(path)
+def resolve_file(path: Path) -> tuple[Resolved | None, list[Diagnostic]]:
+    """One spec file, read, resolved and its kinds compared with its shapes; None where there are errors."""
+    document, findings = load(path)
+    if document is None:
+        return None, findings
+    spec, findings = read_spec(document)
+    if spec is None:
+        return None, findings
+    resolved, findings = resolve(spec, document)
+    findings = findings or [finding for finding in double_entry.check(resolved) if finding.severity == "error"]
+    return (None if findings else resolved), findings

@@ -9,15 +9,14 @@ import click
 
 from shardc.checkpoint import Checkpoint, read_checkpoint
 from shardc.cli.output import format_option, plural, report
-from shardc.cli.specs import DEFAULT_SPECS, evidence_of
+from shardc.cli.specs import DEFAULT_SPECS, evidence_of, resolve_file
 from shardc.diagnostics import Diagnostic
 from shardc.plan.as_text import size
 from shardc.plan.bound import bind
-from shardc.plan.resolve import resolve
+from shardc.plan.resolved import Resolved
 from shardc.rules import claims, coverage
-from shardc.source import Document, load
+from shardc.source import load
 from shardc.spec.dtypes import nbytes
-from shardc.spec.model import Spec
 from shardc.spec.read import read_spec
 
 
@@ -37,48 +36,39 @@ def command(paths: tuple[Path, ...], specs: Path, format_: str) -> None:
     checkpoint, findings = read_checkpoint(paths[-1])
     if checkpoint is None:
         sys.exit(report(findings, format_))
-    spec, document, findings = _spec(paths[0] if len(paths) == 2 else None, specs, checkpoint)
-    if spec is None or document is None:
+    resolved, findings = _spec(paths[0] if len(paths) == 2 else None, specs, checkpoint)
+    if resolved is None:
         sys.exit(report(findings, format_))
-    resolved, findings = resolve(spec, document)
     bound = bind(resolved, evidence_of(checkpoint, checkpoint.path))
-    findings += bound.findings
-    if findings:
-        sys.exit(report(findings, format_))
+    if bound.findings:
+        sys.exit(report(bound.findings, format_))
     covered = coverage.check(bound, checkpoint.headers)
     findings = [*claims.check(bound), *covered.findings]
     errors = sum(finding.severity == "error" for finding in findings)
     bytes_ = sum(nbytes(dtype, shape) for dtype, shape in checkpoint.headers.values())
     head = f"{plural(errors, 'error')}" if errors else "clean"
     summary = (
-        f"{checkpoint.path}: {head} by {document.file}; {plural(len(checkpoint.headers), 'tensor')}, "
+        f"{checkpoint.path}: {head} by {resolved.document.file}; {plural(len(checkpoint.headers), 'tensor')}, "
         f"{bytes_:,} bytes ({size(bytes_)}): {covered.claimed} claimed, {covered.ignored} ignored with a reason"
     )
     sys.exit(report(findings, format_, summary))
 
 
-def _spec(
-    path: Path | None, folder: Path, checkpoint: Checkpoint
-) -> tuple[Spec | None, Document | None, list[Diagnostic]]:
+def _spec(path: Path | None, folder: Path, checkpoint: Checkpoint) -> tuple[Resolved | None, list[Diagnostic]]:
     """The named spec, or the one in `folder` that names an architecture of the config."""
     if path is not None:
-        document, findings = load(path)
-        if document is None:
-            return None, None, findings
-        spec, findings = read_spec(document)
-        return spec, document, findings
+        return resolve_file(path)
     wanted = checkpoint.config.data.get("architectures")
     architectures = [name for name in wanted if isinstance(name, str)] if isinstance(wanted, list) else []
-    known: dict[str, str] = {}
+    known: set[str] = set()
     for file in sorted(folder.glob("*.yaml")):
         document, _ = load(file)
         spec, _ = read_spec(document) if document else (None, [])
         if spec is not None and set(spec.architectures) & set(architectures):
-            return spec, document, []
-        if spec is not None:
-            known |= dict.fromkeys(spec.architectures, str(file))
+            return resolve_file(file)
+        known |= set(spec.architectures) if spec else set()
     named = ", ".join(architectures) or "none"
     message = f"no spec in {folder} for the architectures of {checkpoint.config.path}: {named}"
     others = ", ".join(sorted(known)) or "none"
     help = f"name the spec: `shardc verify SPEC {checkpoint.path}`; there are specs for {others}"
-    return None, None, [Diagnostic("SHD409", message, help=help)]
+    return None, [Diagnostic("SHD409", message, help=help)]

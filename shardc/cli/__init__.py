@@ -7,6 +7,7 @@ import traceback
 
 import click
 
+from shardc.cli.output import HELP
 from shardc.diagnostics import ShardcBug
 
 _COMMANDS = {
@@ -35,7 +36,7 @@ class _Commands(click.Group):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings=HELP)
 @click.version_option(package_name="shardc")
 def shardc() -> None:
     """Say how a checkpoint is cut for tensor-parallel serving, prove it, and get the loader.

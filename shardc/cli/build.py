@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from shardc.cli.output import format_option, plural, report
+from shardc.cli.output import HELP, format_option, plural, report
 from shardc.cli.specs import DEFAULT_SPECS, check_file, spec_files
 from shardc.diagnostics import Diagnostic, Label
 from shardc.emit.tree import differences, tree, write
 from shardc.rules.check import Checked
 
 
-@click.command("build")
+@click.command("build", context_settings=HELP)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--check", "check_only", is_flag=True, help="Write nothing; exit 1 where a file is not as it should be.")
 @click.option(

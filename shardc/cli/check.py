@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from shardc.cli.output import format_option, plural, report
+from shardc.cli.output import HELP, format_option, plural, report
 from shardc.cli.specs import check_file, spec_files
 from shardc.diagnostics import Diagnostic
 from shardc.diagnostics.render import counts
 
 
-@click.command("check")
+@click.command("check", context_settings=HELP)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @format_option
 def command(paths: tuple[Path, ...], format_: str) -> None:

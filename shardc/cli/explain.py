@@ -6,11 +6,12 @@ from difflib import get_close_matches
 
 import click
 
+from shardc.cli.output import HELP
 from shardc.diagnostics import NAMES
 from shardc.rules.explained import codes, explanation
 
 
-@click.command("explain")
+@click.command("explain", context_settings=HELP)
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
     """What CODE means, why it matters and what to do; all codes, if none is given."""

@@ -12,6 +12,8 @@ import click
 from shardc.diagnostics import Diagnostic
 from shardc.diagnostics.render import Format, render
 
+#: Options that show a command's help.
+HELP = {"help_option_names": ["-h", "--help"]}
 FORMATS = ("full", "concise", "json", "github")
 F = TypeVar("F")
 

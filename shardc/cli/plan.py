@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from shardc.checkpoint import read_checkpoint, read_config
-from shardc.cli.output import report
+from shardc.cli.output import HELP, report
 from shardc.cli.specs import evidence_of, resolve_file
 from shardc.diagnostics import Diagnostic
 from shardc.plan.as_json import as_json
@@ -39,7 +39,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
     return list(range(first, last + 1))
 
 
-@click.command("plan")
+@click.command("plan", context_settings=HELP)
 @click.argument("spec", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--config", type=click.Path(path_type=Path, exists=True), help="A config.json, or a tensor table's config."

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from shardc.cli.output import HELP
 from shardc.emit.tree import replace_file
 from shardc.spec.schema import schema
 
 
-@click.command("schema")
+@click.command("schema", context_settings=HELP)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("schema/spec.v1.json"), show_default=True
 )

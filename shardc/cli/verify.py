@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from shardc.checkpoint import Checkpoint, read_checkpoint
-from shardc.cli.output import format_option, plural, report
+from shardc.cli.output import HELP, format_option, plural, report
 from shardc.cli.specs import DEFAULT_SPECS, evidence_of, resolve_file
 from shardc.diagnostics import Diagnostic
 from shardc.plan.as_text import size
@@ -20,7 +20,7 @@ from shardc.spec.dtypes import nbytes
 from shardc.spec.read import read_spec
 
 
-@click.command("verify")
+@click.command("verify", context_settings=HELP)
 @click.argument(
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True), metavar="[SPEC] CHECKPOINT"
 )

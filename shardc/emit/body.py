@@ -120,7 +120,8 @@ class Body:
             self._line(f"{name}_ = {value}", depth)
         given = dict_of([f"{quote(name)}: {name}_" for name in values])
         items: list[Code] = [quote(contract.use), quote(show(contract.require)), held, given]
-        self._code(call("rt.contract", *items, 'mesh["tp"]'), depth)
+        dims_of_mesh = [f"mesh[{quote(dim)}]" for dim in contract.over]
+        self._code(call("rt.contract", *items, *dims_of_mesh), depth)
 
     def _group(self, group: str, entries: list[Entry]) -> None:
         first = entries[0]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from shardc.layout.errors import FormulaError, SplitError
 from shardc.layout.evaluate import condition
-from shardc.layout.expr import names
 from shardc.layout.regions import Scope, measure
 from shardc.layout.split import Split
 from shardc.layout.units import CutError
@@ -38,7 +38,10 @@ class CutFault:
 
 @dataclass(frozen=True)
 class ContractFault:
-    """A contract that does not hold on a rank. `values` are its parameters there; an `error` says why it has none."""
+    """A contract that does not hold on a rank. `values` are its parameters there; an `error` says why it has none.
+
+    `rank` has the mesh dims that the contract is over.
+    """
 
     contract: Contract
     values: Mapping[str, int]
@@ -131,9 +134,7 @@ def _try_cuts(plan: Plan, out: Compiled) -> None:
 
 def _ask_contracts(plan: Plan, out: Compiled) -> None:
     for contract in plan.bound.resolved.contracts:
-        axes = plan.bound.resolved.axes
-        over = {axes[name].over for expr in contract.given.values() for name in names(expr) & axes.keys()}
-        key = (contract.path, *sorted((dim, plan.mesh.get(dim, 1)) for dim in over))
+        key = (contract.path, *(plan.mesh.get(dim, 1) for dim in contract.over))
         if key not in plan.bound.answers:
             plan.bound.answers[key] = _ask(plan, contract)
         answer = plan.bound.answers[key]
@@ -144,15 +145,15 @@ def _ask_contracts(plan: Plan, out: Compiled) -> None:
 
 
 def _ask(plan: Plan, contract: Contract) -> ContractFault | ContractHolds | None:
-    """The contract on every tp rank: the first on which it does not hold, or that it holds. None: it is not meant."""
+    """The contract on every rank: the first on which it does not hold, or that it holds. None: it is not meant."""
     splits = {name: split for (name, env), split in plan.splits.items() if not env}
-    rank = dict.fromkeys(plan.mesh, 0)
+    rank = dict.fromkeys(contract.over, 0)
     first: Mapping[str, int] = {}
     try:
         if contract.when is not None and not condition(contract.when, plan.bound.values):
             return None
-        for tp_rank in range(plan.mesh.get("tp", 1)):
-            rank = {**rank, "tp": tp_rank}
+        for at in itertools.product(*(range(plan.mesh.get(dim, 1)) for dim in contract.over)):
+            rank = dict(zip(contract.over, at, strict=True))
             scope = Scope(plan.bound.values, splits, rank)
             given = {name: measure(expr, scope) for name, expr in contract.given.items()}
             if not condition(contract.require, given):

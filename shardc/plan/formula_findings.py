@@ -66,8 +66,9 @@ def _formulas(entry: Entry, resolved: Resolved) -> Iterator[tuple[Path_, Expr]]:
         yield ((*entry.path, "when") if own and i == len(entry.when) - 1 else (*group, "when")), when
     for i, dim in enumerate(entry.written):
         yield (*entry.path, "shape", i), dim
+    for name, let in resolved.lets.items():
+        yield ("let", name), let
     for name, let in entry.lets.items():
-        spec_let = name in resolved.lets
-        yield (("let", name) if spec_let else (*entry.path[:2], "let", name)), let
+        yield (*entry.path[:2], "let", name), let
     for axis in (*entry.axes.values(), *resolved.axes.values()):
         yield (*axis.path, "size"), axis.size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.expr import Expr
+from shardc.layout.expr import Expr, names
 from shardc.layout.parse import parse
 from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
@@ -46,14 +46,14 @@ def _check_distinct(spec: Spec, formulas: Formulas) -> None:
     """A name means one thing: config symbols, axes, lets and indices are distinct, and axes over all groups."""
     owners: dict[str, str] = dict.fromkeys(spec.config, "config")
     scopes: list[tuple[Path_, Mapping[str, object]]] = [(("axes",), spec.axes), (("let",), spec.let)]
-    for where, names in scopes:
-        for name in names:
+    for where, declared in scopes:
+        for name in declared:
             _claim(name, (*where, name), owners, formulas)
             owners.setdefault(name, where[0] if isinstance(where[0], str) else "")
     for group, field in spec.groups.items():
         local = dict(owners)
-        for part, names_ in (("for", field.loops), ("axes", field.axes), ("let", field.let)):
-            for name in names_:
+        for part, declared in (("for", field.loops), ("axes", field.axes), ("let", field.let)):
+            for name in declared:
                 _claim(name, ("groups", group, part, name), local, formulas)
                 local.setdefault(name, part)
         owners |= {axis: f"groups.{group}.axes" for axis in field.axes if axis not in owners}
@@ -93,7 +93,7 @@ def _source_group(spec: Spec, name: str, group: Group, formulas: Formulas) -> tu
             label = Label(formulas.document.key(*path, own[0]))
             formulas.findings.append(Diagnostic("SHD101", message, label, help=f"take out `{own[0]}:`, or `like:`"))
         if source.like not in spec.groups:
-            choices = ", ".join(sorted(spec.groups.keys() - {name}))
+            choices = ", ".join(sorted(spec.groups.keys() - {path[1]}))
             label = Label(formulas.document.value(*where))
             formulas.findings.append(
                 Diagnostic("SHD103", f"unknown group `{source.like}`", label, help=f"groups: {choices}")
@@ -144,5 +144,8 @@ def _contracts(
         when = formulas.read(contract.when, (*path, "when")) if contract.when is not None else None
         if when is not None:
             formulas.check_names(when, (*path, "when"), symbols, "config symbols")
-        contracts.append(Contract(contract.use, given, written, parse(file.require), file.why, file.help, when, path))
+        used = {axes[name].over for expr in given.values() for name in names(expr) & axes.keys()}
+        over = tuple(sorted(used, key=lambda dim: (dim != "tp", dim))) or ("tp",)
+        require = parse(file.require)
+        contracts.append(Contract(contract.use, given, written, require, file.why, file.help, when, over, path))
     return tuple(contracts)

@@ -137,6 +137,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Contract:
+    """A kernel's requirement. `over` has the mesh dims whose ranks may differ in it, tp first; tp if there is none."""
+
     use: str
     given: Mapping[str, Expr]
     written: Mapping[str, Expr]
@@ -144,6 +146,7 @@ class Contract:
     why: str
     help: str
     when: Expr | None
+    over: tuple[str, ...]
     path: Path_
 
 

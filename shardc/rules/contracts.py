@@ -21,8 +21,8 @@ def message(fault: ContractFault, mesh: Mapping[str, int]) -> str:
     if fault.error is not None:
         return f"{fault.contract.use}: {fault.error.message}"
     sizes = ", ".join(f"{name} = {value}" for name, value in fault.values.items())
-    where = f"on tp rank {fault.rank.get('tp', 0)} of {mesh.get('tp', 1)}"
-    return f"{fault.contract.use} needs {show(fault.contract.require)}: {sizes} {where}"
+    where = ", ".join(f"{dim} rank {at} of {mesh.get(dim, 1)}" for dim, at in fault.rank.items())
+    return f"{fault.contract.use} needs {show(fault.contract.require)}: {sizes} on {where}"
 
 
 def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...] = ()) -> Diagnostic:

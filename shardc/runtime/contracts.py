@@ -8,10 +8,13 @@ from shardc.runtime.errors import ShardError
 from shardc.runtime.meshes import MeshDim
 
 
-def contract(name: str, requirement: str, holds: bool, values: Mapping[str, int], mesh_dim: MeshDim) -> None:
-    """Raises SHD301 where a kernel's requirement does not hold; `values` are the local sizes it is about."""
-    if holds or mesh_dim.whole_file:
+def contract(name: str, requirement: str, holds: bool, values: Mapping[str, int], *mesh_dims: MeshDim) -> None:
+    """Raises SHD301 where a kernel's requirement does not hold; `values` are the local sizes it is about.
+
+    `mesh_dims` are those whose ranks may differ in it.
+    """
+    if holds or any(dim.whole_file for dim in mesh_dims):
         return
     sizes = ", ".join(f"{symbol} = {value}" for symbol, value in values.items())
-    where = f"on {mesh_dim.name} rank {mesh_dim.rank} of {mesh_dim.size}"
-    raise ShardError(("SHD301", f"{name} needs {requirement}: {sizes} {where}"))
+    where = ", ".join(f"{dim.name} rank {dim.rank} of {dim.size}" for dim in mesh_dims)
+    raise ShardError(("SHD301", f"{name} needs {requirement}: {sizes} on {where}"))

@@ -99,8 +99,10 @@ class Body:
                 if not self.variables:
                     self._blank()
                     self._line(
-                        "# What this rank keeps of each split dim, in order: (start, stop) in the file's tensor.", 1
+                        "# What this rank keeps of each split dim: rows (start, stop) of the file's tensor, in order,",
+                        1,
                     )
+                    self._line("# and after them, where there is a third number, so many rows of zero.", 1)
                 name = _variable(written, taken)
                 taken.add(name)
                 self.variables[expr] = name

@@ -80,7 +80,7 @@ def _summary(compiled: Compiled, plan: Plan, rank: Coords) -> list[str]:
     for one in collectives(plan.bound.resolved):
         if plan.mesh.get(one.over, 1) > 1:
             todo.setdefault((one.what, one.over), []).append(one.pattern)
-    lines += [f"{what} over {over}: {', '.join(dict.fromkeys(after))}" for (what, over), after in todo.items()]
+    lines += [f"{what} over {over}: {', '.join(after)}" for (what, over), after in todo.items()]
     if not todo:
         lines.append("no collectives")
     for held in compiled.holds:

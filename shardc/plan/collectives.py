@@ -25,8 +25,8 @@ class Collective:
 
 
 def collectives(resolved: Resolved) -> list[Collective]:
-    """Every collective of the architecture; one whose mesh dim has a single rank is no work."""
-    return [one for entry in resolved.entries for one in _of(entry, resolved)]
+    """Every collective of the architecture, once; one whose mesh dim has a single rank is no work."""
+    return list(dict.fromkeys(one for entry in resolved.entries for one in _of(entry, resolved)))
 
 
 def _of(entry: Entry, resolved: Resolved) -> Iterator[Collective]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -11,6 +12,20 @@ from shardc.spec.dtypes import SIZES
 
 _IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 _NAME = r"^(?:[A-Za-z0-9_.\-]|\{[a-z][a-z0-9_]*\})+$"
+_GLOB = r"^[A-Za-z0-9_.\-*]+$"
+_CLASS = r"^[A-Za-z][A-Za-z0-9_]*$"
+_KEYS = r"^[A-Za-z0-9_.]+$"
+_FILE = r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$"
+
+#: What each pattern takes, in words.
+SPELLINGS: Mapping[str, str] = {
+    _IDENTIFIER: "a lower-case letter, then lower-case letters, digits and `_`",
+    _NAME: "letters, digits, `_`, `-` and `.`; indices in braces: `layers.{layer}`",
+    _GLOB: "letters, digits, `_`, `-` and `.`; `*` for any run of characters",
+    _CLASS: "a letter, then letters, digits and `_`",
+    _KEYS: "letters, digits and `_`; a `.` between keys",
+    _FILE: "a letter or digit, then letters, digits, `_`, `-` and `.`",
+}
 
 
 class Model(BaseModel):
@@ -57,7 +72,10 @@ def _listed(value: Any) -> Any:
 
 Identifier = Annotated[str, Field(pattern=_IDENTIFIER, max_length=60), AfterValidator(_identifier)]
 TensorName = Annotated[str, Field(pattern=_NAME, max_length=300)]
-Glob = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.\-*]+$", max_length=300)]
+Glob = Annotated[str, Field(pattern=_GLOB, max_length=300)]
+ClassName = Annotated[str, Field(pattern=_CLASS)]
+KeyPath = Annotated[str, Field(pattern=_KEYS)]
+FileName = Annotated[str, Field(pattern=_FILE)]
 Formula = Annotated[
     str,
     BeforeValidator(_formula),

@@ -7,11 +7,14 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from shardc.spec.fields import (
+    ClassName,
     Dtype,
     Dtypes,
+    FileName,
     Formula,
     Glob,
     Identifier,
+    KeyPath,
     Model,
     Size,
     TensorName,
@@ -206,9 +209,7 @@ class Ignore(Model):
 class Target(Model):
     """A recorded checkpoint and the mesh sizes on which the spec is claimed to load it."""
 
-    checkpoint: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$")] = Field(
-        description="specs/checkpoints/<name>.json", examples=["llama-3.1-8b"]
-    )
+    checkpoint: FileName = Field(description="specs/checkpoints/<name>.json", examples=["llama-3.1-8b"])
     tp: list[Annotated[int, Field(ge=1, le=MAX_RANKS)]] = Field(
         [1], min_length=1, max_length=64, description="Sizes of tp.", examples=[[1, 2, 4, 8]]
     )
@@ -235,17 +236,14 @@ class Spec(Model):
 
     spec: Annotated[Literal[1], BeforeValidator(no_flag)] = Field(description="Version of the language.", examples=[1])
     name: Identifier = Field(description="Name of the generated module.", examples=["llama"])
-    architectures: list[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]] = Field(
+    architectures: list[ClassName] = Field(
         min_length=1, description="Classes named by config.json.", examples=[["LlamaForCausalLM"]]
     )
     about: str = Field(
         "", max_length=1000, description="One or two sentences for a reader.", examples=["Llama 2 and 3."]
     )
-    root: str | None = Field(
-        None,
-        pattern=r"^[A-Za-z0-9_.]+$",
-        description="Nested config that symbols are read from.",
-        examples=["text_config"],
+    root: KeyPath | None = Field(
+        None, description="Nested config that symbols are read from.", examples=["text_config"]
     )
     dtype: DtypeForms = Field(
         description="Dtypes of all tensors that do not say otherwise.", examples=["BF16", ["BF16", "F16"]]

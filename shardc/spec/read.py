@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.source import Document, Path_
+from shardc.spec.fields import SPELLINGS
 from shardc.spec.model import Axis, Contract, DtypeRule, Group, Ignore, Loop, Spec, Symbol, Target, Tensor, Tied
 
 _FIELD_OWNERS: tuple[type[BaseModel], ...] = (
@@ -59,39 +60,38 @@ def _finding(document: Document, item: Any) -> Diagnostic:
     loc: tuple[str | int, ...] = item["loc"]
     is_key = bool(loc) and loc[-1] == "[key]"
     path: Path_ = loc[:-1] if is_key else loc
-    name = str(path[-1]) if path else "spec"
+    field = _field(document, path)
     help = ""
     match item["type"]:
         case "extra_forbidden":
             return _unknown(document, path)
         case "missing":
-            return Diagnostic("SHD101", f"`{name}` is missing", Label(document.key(*path[:-1])), help=f"add `{name}:`")
+            label = Label(document.key(*path[:-1]))
+            return Diagnostic("SHD101", f"`{path[-1]}` is missing", label, help=f"add `{path[-1]}:`")
         case "literal_error":
             expected = item["ctx"]["expected"].replace("'", "`").replace(" or ", ", ")
-            label = Label(document.value(*path))
-            return Diagnostic("SHD106", f"`{item['input']}` is not a choice for `{_field(path)}`: {expected}", label)
+            message = f"`{_shown(item['input'])}` is not a choice for `{field}`: {expected}"
+            return Diagnostic("SHD106", message, Label(document.value(*path)))
         case "string_pattern_mismatch":
-            label = Label(document.key(*path) if is_key else document.value(*path))
-            return Diagnostic(
-                "SHD101", f"`{item['input']}` is not a name that can stand here", label, help=_naming(item)
-            )
+            message = f"`{_shown(item['input'])}` is not a name that can stand here"
+            help = SPELLINGS[item["ctx"]["pattern"]]
         case "value_error":
             message = str(item["ctx"]["error"])
         case kind if kind in _WANTED:
             each = "each of " if path and isinstance(path[-1], int) else ""
-            message = f"{each}`{_field(path)}` must be {_WANTED[kind]}, not `{_shown(item['input'])}`"
+            message = f"{each}`{field}` must be {_WANTED[kind]}, not `{_shown(item['input'])}`"
             if kind == "list_type" and isinstance(item["input"], (str, int)):
                 help = f"write `[{_shown(item['input'])}]`"
         case "greater_than_equal":
-            message = f"`{_field(path)}` must be at least {item['ctx']['ge']}, not {item['input']}"
+            message = f"`{field}` must be at least {item['ctx']['ge']}, not {item['input']}"
         case "less_than_equal":
-            message = f"`{_field(path)}` must be at most {item['ctx']['le']}, not {item['input']}"
+            message = f"`{field}` must be at most {item['ctx']['le']}, not {item['input']}"
         case "too_short":
-            message = f"`{_field(path)}` must hold at least {item['ctx']['min_length']}"
+            message = f"`{field}` must hold at least {item['ctx']['min_length']}"
         case "too_long":
-            message = f"`{_field(path)}` may hold at most {item['ctx']['max_length']}, not {len(item['input'])}"
+            message = f"`{field}` may hold at most {item['ctx']['max_length']}, not {len(item['input'])}"
         case _:
-            message = f"`{_field(path)}`: {item['msg'][:1].lower()}{item['msg'][1:]}"
+            message = f"`{field}`: {item['msg'][:1].lower()}{item['msg'][1:]}"
     return Diagnostic("SHD101", message, Label(document.key(*path) if is_key else document.value(*path)), help=help)
 
 
@@ -99,7 +99,7 @@ def _unknown(document: Document, path: Path_) -> Diagnostic:
     near = _meant(document, path)
     label = Label(document.key(*path), f"did you mean `{near}`?" if near else "")
     help = "" if near else f"fields here: {', '.join(_fields_beside(document, path))}"
-    return Diagnostic("SHD102", f"unknown field `{path[-1]}`", label, help=help)
+    return Diagnostic("SHD102", f"unknown field `{_shown(path[-1])}`", label, help=help)
 
 
 def _meant(document: Document, path: Path_) -> str | None:
@@ -119,17 +119,26 @@ def _fields_beside(document: Document, path: Path_) -> list[str]:
     return sorted({name for fields in owners.values() if len(given & fields) == best for name in fields})
 
 
-def _field(path: Path_) -> str:
-    return next((str(step) for step in reversed(path) if isinstance(step, str)), "spec")
+def _field(document: Document, path: Path_) -> str:
+    """The innermost field of `path` that the file names: what `dtype: [5]` stands for has a `file`, the text has not."""
+    prefixes = (path[:length] for length in range(len(path), 0, -1))
+    return next((_shown(prefix[-1]) for prefix in prefixes if prefix in document.keys), "spec")
 
 
 def _shown(value: Any) -> str:
-    """A value as the file has it, cut to a length that a message can carry."""
-    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    """A value as a file may have it, cut to a length that a message can carry."""
+    text = _written(value)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _naming(item: Any) -> str:
-    if "A-Za-z0-9_" in item["ctx"]["pattern"]:
-        return "letters, digits, `_`, `-` and `.`; indices in braces: `layers.{layer}`"
-    return "a lower-case letter, then lower-case letters, digits and `_`"
+def _written(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case list():
+            return f"[{', '.join(map(_written, value))}]"
+        case dict():
+            return f"{{{', '.join(f'{_written(key)}: {_written(item)}' for key, item in value.items())}}}"
+    return str(value)

@@ -7,29 +7,45 @@ from typing import Any
 
 def dtype_form(value: Any) -> Any:
     """`BF16`, `[BF16, F16]` or `{file: …, load: …}`."""
-    if isinstance(value, str):
-        return {"file": [value]}
-    if isinstance(value, list):
-        return {"file": value}
-    return value
+    match value:
+        case str():
+            return {"file": [value]}
+        case list():
+            return {"file": value}
+        case dict():
+            return value
+    raise ValueError("it is a dtype, a list of them, or {file: …, load: …}")
 
 
 def symbol_form(value: Any) -> Any:
-    """`hidden_size` or `{key: …, else: …}`."""
-    return {"key": value} if isinstance(value, (str, list)) else value
+    """`hidden_size`, `[num_kv_heads, n_head_kv]` or `{key: …, else: …}`."""
+    match value:
+        case str() | list():
+            return {"key": value}
+        case dict():
+            return value
+    raise ValueError("a symbol is a key of config.json, a list of its spellings, or {key: …, else: …}")
 
 
 def tied_form(value: Any) -> Any:
     """`model.embed_tokens.weight` or `{name: …, when: …}`."""
-    return {"name": value} if isinstance(value, str) else value
+    match value:
+        case str():
+            return {"name": value}
+        case dict():
+            return value
+    raise ValueError("a tensor is tied to a name, or to {name: …, when: …}")
 
 
 def loop_form(value: Any) -> Any:
     """`layers` (0 .. layers-1), `[from, to]`, or the name of an axis."""
-    if isinstance(value, list):
-        if len(value) != 2:
-            raise ValueError("an index runs over a count, [from, to], or an axis")
-        return {"start": value[0], "stop": value[1]}
-    if isinstance(value, (str, int)) and not isinstance(value, bool):
-        return {"start": 0, "stop": value}
-    return value
+    match value:
+        case [start, stop]:
+            return {"start": start, "stop": stop}
+        case bool() | list():
+            pass
+        case str() | int():
+            return {"start": 0, "stop": value}
+        case dict():
+            return value
+    raise ValueError("an index runs over a count, [from, to], or an axis")

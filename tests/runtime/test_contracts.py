@@ -16,7 +16,9 @@ def test_a_contract_that_does_not() -> None:
 def test_a_contract_over_two_mesh_dims() -> None:
     with pytest.raises(ShardError) as caught:
         contract("conv", "channels % 256 == 0", False, {"channels": 192}, MeshDim("tp", 3, 8), MeshDim("ep", 0, 2))
-    assert str(caught.value) == "SHD301: conv needs channels % 256 == 0: channels = 192 on tp rank 3 of 8, ep rank 0 of 2"
+    assert (
+        str(caught.value) == "SHD301: conv needs channels % 256 == 0: channels = 192 on tp rank 3 of 8, ep rank 0 of 2"
+    )
 
 
 def test_no_kernel_runs_on_the_whole_file() -> None:

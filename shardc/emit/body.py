@@ -12,7 +12,7 @@ from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
 from shardc.emit.dims import Dims
 from shardc.emit.python import code, identifier, quote
 from shardc.emit.strides import stride_code
-from shardc.layout.expr import Cat, Expr, Name, names, walk
+from shardc.layout.expr import Expr, Name, names, segments_of, walk
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
 from shardc.plan.kinds import axes_in
@@ -196,15 +196,14 @@ def _units(entry: Entry, dims: Dims) -> list[Code]:
     """What formats need to know: rows of one element of each axis, and the segments of concatenations."""
     units: list[Code] = []
     segments: list[Code] = []
-    for i, expr in enumerate(entry.dims):
+    for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True)):
         if i not in (entry.out_dim, entry.in_dim):
             continue
-        written = entry.written[i]
         for axis in dict.fromkeys(axes_in(expr, dims.axes)):
             for root, stride in stride_code(written, axis, dims):
                 units.append(tuple_of([quote(root), str(i), stride]))
-        if isinstance(expr, Cat):
-            parts = written.parts if isinstance(written, Cat) else expr.parts
+        parts = segments_of(written, dims.lets)
+        if len(parts) > 1:
             segments.append(prefixed(f"{i}: ", tuple_of([dims.size(part) for part in parts])))
     out: list[Code] = []
     if units:

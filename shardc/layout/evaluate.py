@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from shardc.layout.errors import FormulaError
 from shardc.layout.expr import (
     Binary,
-    Cols,
     Compare,
     Expr,
     Flag,
@@ -51,7 +50,7 @@ def evaluate(expr: Expr, env: Mapping[str, object]) -> object:
                 raise FormulaError("SHD112", f"`{show(base)}` has no entry `{name}`", expr.at)
             return value[name]
         case Compare(op, left, right):
-            return _compare(op, evaluate(left, env), evaluate(right, env), expr.at)
+            return _compare(op, evaluate(left, env), evaluate(right, env), expr)
         case Logic("and", parts):
             return all(condition(part, env) for part in parts)
         case Logic(_, parts):
@@ -114,16 +113,16 @@ def _item(base: object, index: object, expr: Item) -> object:
     return base[index]
 
 
-def _compare(op: str, a: object, b: object, at: Cols) -> bool:
+def _compare(op: str, a: object, b: object, expr: Compare) -> bool:
     if op in ("==", "!="):
         return (a == b) is (op == "==")
     if op in ("in", "not in"):
         if not isinstance(b, (list, str)) or (isinstance(b, str) and not isinstance(a, str)):
-            raise FormulaError("SHD112", f"`in` looks in a list, not in {_kind(b)}", at)
+            raise FormulaError("SHD112", f"`{show(expr)}`: `in` looks in a list, not in {_kind(b)}", expr.at)
         return (a in b) is (op == "in")
     if isinstance(a, int) and isinstance(b, int):
         return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[op]
-    raise FormulaError("SHD112", f"{_kind(a)} and {_kind(b)} can't be ordered", at)
+    raise FormulaError("SHD112", f"`{show(expr)}`: {_kind(a)} and {_kind(b)} can't be ordered", expr.at)
 
 
 def _kind(value: object) -> str:

@@ -157,6 +157,17 @@ def names(expr: Expr) -> set[str]:
     return found
 
 
+def segments_of(layout: Expr, lets: Mapping[str, Expr]) -> tuple[Expr, ...]:
+    """The segments of a layout, one where it is no concatenation: `a | (b | c)` has three, also if `b | c` is a let."""
+    match layout:
+        case Cat(parts):
+            return tuple(segment for part in parts for segment in segments_of(part, lets))
+        case Name(id) if id in lets:
+            inside = segments_of(lets[id], lets)
+            return inside if len(inside) > 1 else (layout,)
+    return (layout,)
+
+
 def substitute(expr: Expr, by: Mapping[str, Expr]) -> Expr:
     """`expr` with the names in `by` replaced; all of a replacement takes the position of the name it stands for."""
 

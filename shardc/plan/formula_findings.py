@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.layout.errors import FormulaError
-from shardc.layout.expr import Expr, children, names, walk
+from shardc.layout.expr import Expr, names, walk
 from shardc.layout.show import show
 from shardc.plan.resolved import Entry, Resolved
 from shardc.plan.symbols import Symbols
@@ -45,7 +45,7 @@ def _values(used: set[str], values: Mapping[str, object], sources: Mapping[str, 
 
 
 def _is_about(error: FormulaError, node: Expr) -> bool:
-    return any(f"`{show(part)}`" in error.message for part in (node, *children(node)))
+    return f"`{show(node)}`" in error.message
 
 
 def _nodes(entry: Entry, resolved: Resolved) -> Iterator[tuple[Path_, Expr]]:
@@ -64,6 +64,8 @@ def _formulas(entry: Entry, resolved: Resolved) -> Iterator[tuple[Path_, Expr]]:
     own = resolved.document.values.get((*entry.path, "when")) is not None
     for i, when in enumerate(entry.when):
         yield ((*entry.path, "when") if own and i == len(entry.when) - 1 else (*group, "when")), when
+    if entry.tie is not None and entry.tie.when is not None:
+        yield (*entry.path, "tied_to", "when"), entry.tie.when
     for i, dim in enumerate(entry.written):
         yield (*entry.path, "shape", i), dim
     for name, let in resolved.lets.items():

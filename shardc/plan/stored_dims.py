@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from shardc.layout.expr import Cat
+from shardc.layout.expr import segments_of
 from shardc.layout.regions import size
 from shardc.layout.units import units_of
 from shardc.plan.family import Family
@@ -67,7 +67,4 @@ def grouped(families: Iterable[Family]) -> list[list[StoredDim]]:
 
 def segments(family: Family, dim: int) -> tuple[int, ...]:
     """Sizes of the segments of a weight's dim; one where it is no concatenation."""
-    expr = family.entry.dims[dim]
-    if isinstance(expr, Cat):
-        return tuple(size(part, family.scope) for part in expr.parts)
-    return (family.shape[dim],)
+    return tuple(size(part, family.scope) for part in segments_of(family.entry.dims[dim], {}))

@@ -120,7 +120,7 @@ def _fields_beside(document: Document, path: Path_) -> list[str]:
 
 
 def _field(document: Document, path: Path_) -> str:
-    """The innermost field of `path` that the file names: what `dtype: [5]` stands for has a `file`, the text has not."""
+    """The innermost field of `path` that the text names: `dtype: [5]` stands for one with a `file`, but says none."""
     prefixes = (path[:length] for length in range(len(path), 0, -1))
     return next((_shown(prefix[-1]) for prefix in prefixes if prefix in document.keys), "spec")
 

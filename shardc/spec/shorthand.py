@@ -14,7 +14,7 @@ def dtype_form(value: Any) -> Any:
             return {"file": value}
         case dict():
             return value
-    raise ValueError("it is a dtype, a list of them, or {file: …, load: …}")
+    raise ValueError("`dtype` is one dtype, a list of them, or {file: …, load: …}")
 
 
 def symbol_form(value: Any) -> Any:

@@ -6,7 +6,7 @@ settings.register_profile(
     "laws",
     derandomize=True,
     deadline=None,
-    max_examples=200,
+    max_examples=150,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 settings.load_profile("laws")

@@ -62,7 +62,7 @@ def owners_of_units(truth: Oracle, layout: Expr, unit: PartDim | None) -> list[l
     """The owners of the weight's rows, for each row of a stored tensor: units begin anew with every segment."""
     size = unit.unit if unit else 1
     out = []
-    for part in layout.parts if isinstance(layout, Cat) else (layout,):
+    for part in segments(layout):
         owners = list(truth.owners(part))
         out += [owners[start : start + size] for start in range(0, len(owners), size)]
     return out
@@ -70,7 +70,11 @@ def owners_of_units(truth: Oracle, layout: Expr, unit: PartDim | None) -> list[l
 
 def local_units(truth: Oracle, layout: Expr, unit: PartDim | None, rank: Mapping[str, int]) -> int:
     size = unit.unit if unit else 1
-    return sum(-(-truth.local(p, rank) // size) for p in (layout.parts if isinstance(layout, Cat) else (layout,)))
+    return sum(-(-truth.local(part, rank) // size) for part in segments(layout))
+
+
+def segments(layout: Expr) -> list[Expr]:
+    return [inner for part in layout.parts for inner in segments(part)] if isinstance(layout, Cat) else [layout]
 
 
 def one_rank_keeps_the_file(case: Case) -> None:

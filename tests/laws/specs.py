@@ -37,7 +37,7 @@ _STORED: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Axis:
-    """`over`: the mesh dim; `parent`: the axis that this one is within; `children`: those within this one."""
+    """`over`: the mesh dim; `line`: its fields, as in the spec; `parent`: the axis that this one is within."""
 
     name: str
     over: str
@@ -82,11 +82,10 @@ def axes(draw: st.DrawFn, mesh: Mapping[str, int], scale: int) -> list[Axis]:
 
 @dataclass(frozen=True)
 class Layout:
-    """`used`: the mesh dims that cut it; `repeats`: rows are laid out anew for each of some indices."""
+    """`used`: the mesh dims that cut it."""
 
     text: str
     used: frozenset[str] = frozenset()
-    repeats: bool = False
 
 
 @st.composite
@@ -99,18 +98,17 @@ def layouts(draw: st.DrawFn, axes: list[Axis], free: frozenset[str], depth: int 
         child = draw(st.sampled_from(children))
         per = f"{child.name} per {child.parent}"
         inner = draw(st.sampled_from([per, f"{per} * 2", f"{per} * 2 | 2 | 1", f"2 | {per}", f"2 * ({per} | 1)"]))
-        return Layout(f"{child.parent} * ({inner})", frozenset({child.over}), repeats=True)
+        return Layout(f"{child.parent} * ({inner})", frozenset({child.over}))
     if form == "axis" and usable:
         axis = draw(st.sampled_from(usable))
         return Layout(axis.name, frozenset({axis.over}))
     if form == "cat":
         parts = [draw(layouts(axes, free, depth - 1)) for _ in range(draw(st.integers(2, 3)))]
-        used = frozenset().union(*(part.used for part in parts))
-        return Layout(" | ".join(f"({part.text})" for part in parts), used, any(part.repeats for part in parts))
+        return Layout(" | ".join(f"({part.text})" for part in parts), frozenset().union(*(part.used for part in parts)))
     if form == "product":
         left = draw(layouts(axes, free, depth - 1))
-        right = draw(layouts(axes, frozenset() if left.repeats else free - left.used, depth - 1))
-        return Layout(f"({left.text}) * ({right.text})", left.used | right.used, left.repeats or bool(right.used))
+        right = draw(layouts(axes, free - left.used, depth - 1))
+        return Layout(f"({left.text}) * ({right.text})", left.used | right.used)
     return Layout(str(draw(st.integers(1, 4))))
 
 
@@ -127,16 +125,21 @@ def shapes(draw: st.DrawFn, axes: list[Axis], dims: int) -> list[str]:
 
 @st.composite
 def dense_cases(draw: st.DrawFn) -> Case:
-    """Small tensors of up to three dims, one stacked by expert and one with a name for each expert."""
-    mesh = draw(meshes())
+    """Small tensors of up to three dims, one stacked by expert, and one with a name for each stage and expert."""
+    mesh = draw(meshes()) | {"pp": draw(st.sampled_from([1, 1, 1, 2]))}
     declared = draw(axes(mesh, scale=1))
     experts = draw(st.sampled_from([1, 2, 3])) * mesh["ep"]
-    declared_too = [*declared, Axis("experts", "ep", json.dumps({"size": experts, "over": "ep"}))]
+    selecting = [
+        Axis("experts", "ep", json.dumps({"size": experts, "over": "ep"})),
+        Axis("stages", "pp", json.dumps({"size": "layers", "over": "pp"})),
+    ]
+    everything = [*declared, *selecting]
     plain = [axis for axis in declared if axis.over == "tp"]
-    tensors = {f"t{n}": draw(shapes(declared_too, dims)) for n, dims in enumerate((1, 2, 3))}
+    tensors = {f"t{n}": draw(shapes(everything, dims)) for n, dims in enumerate((1, 2, 3))}
     tensors["stacked"] = ["experts", *draw(shapes(plain, 2))]
     named = {"named": draw(shapes(plain, 2))}
-    text = _text(declared_too, {"a": tensors}, {}) + _group("b", {"layer": "layers", "expert": "experts"}, named, {})
+    text = _text(everything, {}, {"a": tensors}, {})
+    text += _group("b", {"layer": "stages", "expert": "experts"}, named, {})
     return Case(text, {"layers": LAYERS}, mesh, None)
 
 
@@ -152,13 +155,13 @@ def quantised_cases(draw: st.DrawFn) -> Case:
         usable = [axis for axis in declared if axis.over in free]
         parts = []
         for _ in range(draw(st.integers(1, 3))):
-            if usable and draw(st.booleans()):
+            if usable and draw(st.sampled_from([False, True])):
                 axis = draw(st.sampled_from(usable))
                 free -= {axis.over}
                 parts.append(f"{axis.name} * {draw(strides)}")
             else:
                 parts.append(str(draw(st.sampled_from([16, 100, 128, 256]))))
-        dims.append(" | ".join(parts))
+        dims.append(draw(st.sampled_from([" | ".join(parts), f"{parts[0]} | ({' | '.join(parts[1:] or parts)})"])))
     formats = ["dense", *draw(st.sampled_from([["fp8_block"], ["nvfp4"], ["fp8_block", "nvfp4"]]))]
     stored = [draw(st.sampled_from(formats)) for _ in range(LAYERS)]
     headers = {
@@ -166,13 +169,20 @@ def quantised_cases(draw: st.DrawFn) -> Case:
         for layer, name in enumerate(stored)
         for part, dtype in _STORED[name].items()
     }
-    text = _text(declared, {"a": {"w.weight": dims}}, {"w.weight": formats})
+    lets = {"rows": dims[0]}
+    shape = draw(st.sampled_from([dims, ["100 | rows", dims[1]]]))
+    text = _text(declared, lets, {"a": {"w.weight": shape}}, {"w.weight": formats})
     return Case(text, {"layers": LAYERS}, mesh, draw(st.sampled_from([headers, headers, None])))
 
 
-def _text(axes: list[Axis], groups: Mapping[str, Mapping[str, list[str]]], formats: Mapping[str, list[str]]) -> str:
+def _text(
+    axes: list[Axis],
+    lets: Mapping[str, str],
+    groups: Mapping[str, Mapping[str, list[str]]],
+    formats: Mapping[str, list[str]],
+) -> str:
     head = ["spec: 1", "name: law", "architectures: [Law]", "dtype: BF16", "config: {layers: layers}", "axes:"]
-    lines = [*head, *(f"  {axis.name}: {axis.line}" for axis in axes), "groups:"]
+    lines = [*head, *(f"  {axis.name}: {axis.line}" for axis in axes), f"let: {json.dumps(lets)}", "groups:"]
     text = "\n".join(lines) + "\n"
     return text + "".join(_group(name, {"layer": "layers"}, tensors, formats) for name, tensors in groups.items())
 

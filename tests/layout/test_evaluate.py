@@ -97,11 +97,11 @@ def test_numbers_that_there_are_not(text: str, code: str, message: str, at: tupl
     [
         ("heads", "`heads` is a number, not true or false"),
         ("not act", "`act` is a word, not true or false"),
-        ("act < 3", "a word and a number can't be ordered"),
-        ("types < none", "a list and null can't be ordered"),
-        ("3 in act", "`in` looks in a list, not in a word"),
-        ("3 in rope", "`in` looks in a list, not in a mapping"),
-        ("3 in heads", "`in` looks in a list, not in a number"),
+        ("act < 3", "`act < 3`: a word and a number can't be ordered"),
+        ("types < none", "`types < none`: a list and null can't be ordered"),
+        ("3 in act", "`3 in act`: `in` looks in a list, not in a word"),
+        ("3 in rope", "`3 in rope`: `in` looks in a list, not in a mapping"),
+        ("3 in heads", "`3 in heads`: `in` looks in a list, not in a number"),
     ],
 )
 def test_conditions_that_there_are_not(text: str, message: str) -> None:

@@ -1,4 +1,4 @@
-from shardc.layout.expr import Binary, Name, Num, children, names, replace_nodes, substitute, walk
+from shardc.layout.expr import Binary, Name, Num, children, names, replace_nodes, segments_of, substitute, walk
 from shardc.layout.parse import parse
 from shardc.layout.show import show
 
@@ -35,3 +35,11 @@ def test_replace_nodes() -> None:
         "+", Num(3), Binary("*", Num(2), Num(4))
     )
     assert replace_nodes(Name("a"), {}) == Name("a")
+
+
+def test_segments_are_flat_through_brackets_and_lets() -> None:
+    lets = {"qk": parse("q | k"), "q": parse("heads * dim"), "v": parse("qk | 3")}
+    assert [show(part) for part in segments_of(parse("a | (b | c * 2)"), {})] == ["a", "b", "c * 2"]
+    assert [show(part) for part in segments_of(parse("2 | qk | v"), lets)] == ["2", "q", "k", "q", "k", "3"]
+    assert [show(part) for part in segments_of(parse("q"), lets)] == ["q"]
+    assert [show(part) for part in segments_of(parse("2 * qk"), lets)] == ["2 * qk"]

@@ -85,7 +85,9 @@ def test_an_axis_of_the_group_that_uses_the_index_does_too(name: str) -> None:
 
 def test_an_axis_that_selects_names_tells_the_element_of_each() -> None:
     [names] = enumerate_names(entry("experts", "up.weight"), {**VALUES, "layers": 2})
-    assert names.names == tuple(f"layers.{layer}.experts.{expert}.up.weight" for layer in (0, 1) for expert in (0, 1, 2))
+    assert names.names == tuple(
+        f"layers.{layer}.experts.{expert}.up.weight" for layer in (0, 1) for expert in (0, 1, 2)
+    )
     assert names.elements == {"experts": (0, 1, 2, 0, 1, 2)}
 
 

@@ -56,7 +56,9 @@ def test_faults_are_findings_and_no_document() -> None:
     found, findings = loads("a: 1\na: 2\n", "spec.yaml")
     assert found is None
     assert findings == [
-        Diagnostic("SHD002", "`a` is given twice", Label(span(2, 1, 2), "first given on line 1"), help="keep one of them")
+        Diagnostic(
+            "SHD002", "`a` is given twice", Label(span(2, 1, 2), "first given on line 1"), help="keep one of them"
+        )
     ]
 
 

@@ -78,7 +78,9 @@ def test_32_levels_are_taken(loader: type) -> None:
     assert faults(parse("[" * 32 + "]" * 32, loader)) == []
 
 
-@pytest.mark.parametrize(("text", "line"), [("a: [1\nb: 2\n", 2), ("a: 1\n\tb: 2\n", 2), ("a: 'b\n", 2), ("a: b: c\n", 1)])
+@pytest.mark.parametrize(
+    ("text", "line"), [("a: [1\nb: 2\n", 2), ("a: 1\n\tb: 2\n", 2), ("a: 'b\n", 2), ("a: b: c\n", 1)]
+)
 def test_broken_text_is_shown_where_the_parser_stops(text: str, line: int, loader: type) -> None:
     (fault,) = parse(text, loader).faults
     assert (fault.code, fault.message[:10], fault.place.line) == ("SHD001", "not YAML: ", line)

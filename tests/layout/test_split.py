@@ -175,7 +175,8 @@ def test_within_refusals(size: int, parent: int, ranks: int, how: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("unit", "stride", "elements"), [(128, 128, 1), (128, 64, 2), (128, 192, 2), (128, 1, 128), (16, 128, 1), (128, 0, 1)]
+    ("unit", "stride", "elements"),
+    [(128, 128, 1), (128, 64, 2), (128, 192, 2), (128, 1, 128), (16, 128, 1), (128, 0, 1)],
 )
 def test_granule_of_stride(unit: int, stride: int, elements: int) -> None:
     assert granule_of_stride(unit, stride) == elements

@@ -118,6 +118,11 @@ class EntryReader:
         self._check_mesh(tuple(dims), loop_axes, place.axes, path)
         swapped = tensor.dims == ["in", "out"]
         derived = derive(tuple(dims), loop_axes, place.axes, swapped)
+        if swapped and len(dims) - derived.leads != 2:
+            message = f"`dims: [in, out]` orders two dims, and this tensor has {len(dims) - derived.leads}"
+            label = Label(self.formulas.document.value(*path, "dims"))
+            help = "experts (or ones) may stand before the two; other tensors have one order"
+            self.formulas.findings.append(Diagnostic("SHD101", message, label, help=help))
         rule = tensor.dtype or self.spec.dtype
         pattern = place.prefix + key
         return Entry(

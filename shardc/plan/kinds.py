@@ -46,7 +46,10 @@ class Derived:
 def derive(
     dims: tuple[Expr, ...], loop_axes: tuple[str, ...], axes: Mapping[str, Axis], swapped: bool = False
 ) -> Derived:
-    """Dims are [out], [out, in] or [out, …], behind an experts axis or ones; `swapped` says [in, out]."""
+    """Dims are [out], [out, in] or [out, …], behind an experts axis, or behind ones where there are more than two.
+
+    `swapped` says [in, out].
+    """
     kinds: list[str] = []
     leads = 0
     if dims and _is_experts(dims[0], axes):
@@ -54,8 +57,9 @@ def derive(
         leads = 1
     elif any(axes[axis].role == "experts" for axis in loop_axes):
         kinds.append("expert_slices")
-    while leads < len(dims) - 1 and dims[leads] == Num(1):
-        leads += 1
+    if len(dims) - leads > 2:
+        while leads < len(dims) - 1 and dims[leads] == Num(1):
+            leads += 1
     rest = list(dims[leads:])
     if swapped and len(rest) >= 2:
         rest[-2:] = rest[:-3:-1]

@@ -63,7 +63,9 @@ def derived(shape: list[str], loops: tuple[str, ...] = (), swapped: bool = False
         (["experts", "hidden", "heads * 4"], "expert_slices + channel_cols", 1),
         (["experts * 2", "inter"], "column_parallel + row_parallel", 0),
         (["1", "1", "heads * 4"], "channel_rows", 2),
-        (["1", "hidden"], "replicated", 1),
+        (["1", "heads", "1"], "head_rows", 1),
+        (["1", "hidden"], "replicated", 0),
+        (["1", "inter"], "row_parallel", 0),
         (["1"], "replicated", 0),
     ],
 )

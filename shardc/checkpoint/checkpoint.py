@@ -11,8 +11,10 @@ from shardc.checkpoint.file_findings import broken_file, unreadable
 from shardc.checkpoint.headers import Header
 from shardc.checkpoint.index import read_weights
 from shardc.checkpoint.json_text import read_json
-from shardc.checkpoint.tables import table_headers
+from shardc.checkpoint.tables import TableHeaders, table_headers
 from shardc.diagnostics import Diagnostic
+from shardc.plan.evidence import Grids
+from shardc.spec.dtypes import nbytes
 
 _TABLE_SUFFIXES = (".json.gz", ".json")
 _EXPECTED = "a directory of config.json and *.safetensors, or a tensor table (.json, .json.gz)"
@@ -29,8 +31,20 @@ class Checkpoint:
     name: str
     path: str
     config: Config
-    headers: dict[str, Header]
+    headers: Mapping[str, Header]
     files: Mapping[str, tuple[str, int, int]] | None
+
+    @property
+    def grids(self) -> Grids | None:
+        """The headers as a tensor table groups them; None for a directory."""
+        return self.headers.grids if isinstance(self.headers, TableHeaders) else None
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all tensors."""
+        if isinstance(self.headers, TableHeaders):
+            return self.headers.bytes
+        return sum(nbytes(*header) for header in self.headers.values())
 
 
 def read_checkpoint(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:

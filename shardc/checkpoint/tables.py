@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from shardc.checkpoint.file_findings import Fault, broken_file, broken_tensors, quoted, shown
@@ -11,15 +12,50 @@ from shardc.checkpoint.headers import Header
 from shardc.checkpoint.json_text import JsonFile
 from shardc.checkpoint.tensor_groups import TensorGroup, parse_group
 from shardc.diagnostics import Diagnostic
+from shardc.plan.evidence import Grids
+from shardc.plan.grid import Grid, grid_of
 from shardc.spec.dtypes import nbytes
 
 MAX_TENSORS = 5_000_000
 """Tensors that one table may hold: some 25 times the largest published checkpoint."""
 
+_MAX_ALIKE = 50
 _FIX = "correct the table, or record the checkpoint again"
 
 
-def table_headers(table: JsonFile) -> tuple[dict[str, Header] | None, list[Diagnostic]]:
+class TableHeaders(Mapping[str, Header]):
+    """The headers of a table by name, in its order. Names are written out when one is first asked for.
+
+    `grids` are the same as the table groups them; None where a group's numbers are only part of a word.
+    """
+
+    def __init__(self, groups: Sequence[TensorGroup], grids: Grids | None) -> None:
+        self.groups = groups
+        self.grids = grids
+
+    @cached_property
+    def by_name(self) -> dict[str, Header]:
+        return {name: group.header for group in self.groups for name in group.names()}
+
+    def __getitem__(self, name: str) -> Header:
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return sum(group.count for group in self.groups)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.by_name
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all tensors."""
+        return sum(group.count * nbytes(*group.header) for group in self.groups)
+
+
+def table_headers(table: JsonFile) -> tuple[TableHeaders | None, list[Diagnostic]]:
     """The header of every tensor of a table by name, in the table's order; faults of the table are SHD406."""
     groups, findings = _parse_groups(table)
     if findings:
@@ -29,8 +65,10 @@ def table_headers(table: JsonFile) -> tuple[dict[str, Header] | None, list[Diagn
             table.path, "holds too many tensors", expected=f"at most {MAX_TENSORS:,}", found="more", help=_FIX
         )
         return None, [finding]
-    headers, faults = _expand(groups)
-    findings = broken_tensors(table.path, faults, help=_FIX) or _check_totals(table, groups)
+    grids = _grids(groups)
+    faults = _repeated_names(groups) if grids is None else []
+    headers = TableHeaders(groups, grids)
+    findings = broken_tensors(table.path, faults, help=_FIX) or _check_totals(table, headers)
     return (None if findings else headers), findings
 
 
@@ -61,31 +99,45 @@ def _not_a_table(path: Path, expected: str, found: str) -> Diagnostic:
     )
 
 
-def _expand(groups: Iterable[TensorGroup]) -> tuple[dict[str, Header], list[Fault]]:
-    headers: dict[str, Header] = {}
+def _grids(groups: Sequence[TensorGroup]) -> Grids | None:
+    """The groups as grids; None where one is no grid, names a tensor twice, or is one of many with its template."""
+    grids: dict[Grid, Header] = {}
+    by_template: dict[str, list[Grid]] = {}
+    for group in groups:
+        grid = grid_of(group.literals, [[n for run in runs for n in run] for runs in group.indices])
+        if grid is None or any(len(set(numbers)) != len(numbers) for numbers in grid.places):
+            return None
+        alike = by_template.setdefault(grid.template, [])
+        if len(alike) >= _MAX_ALIKE or any(grid.overlaps(other) for other in alike):
+            return None
+        alike.append(grid)
+        grids[grid] = group.header
+    return Grids(grids)
+
+
+def _repeated_names(groups: Iterable[TensorGroup]) -> list[Fault]:
+    """Tensors that a table names twice, found by writing all names out."""
+    seen: set[str] = set()
     faults: list[Fault] = []
     for group in groups:
         names = group.names()
-        expanded = dict.fromkeys(names, group.header)
+        expanded = dict.fromkeys(names)
         if len(expanded) != len(names):
             [(name, _)] = Counter(names).most_common(1)
             faults.append(_repeated(name, "its own group"))
-        if not headers.keys().isdisjoint(expanded):
-            faults.append(_repeated(next(name for name in expanded if name in headers), "an earlier group"))
-        headers.update(expanded)
-    return headers, faults
+        if not seen.isdisjoint(expanded):
+            faults.append(_repeated(next(name for name in expanded if name in seen), "an earlier group"))
+        seen.update(expanded)
+    return faults
 
 
 def _repeated(name: str, place: str) -> Fault:
     return Fault(name, "is named twice", "each tensor in one group", f"it is also in {place}")
 
 
-def _check_totals(table: JsonFile, groups: Sequence[TensorGroup]) -> list[Diagnostic]:
+def _check_totals(table: JsonFile, headers: TableHeaders) -> list[Diagnostic]:
     """The totals that a table states, `n_tensors` and `bytes`, against those of its groups."""
-    totals = {
-        "n_tensors": sum(group.count for group in groups),
-        "bytes": sum(group.count * nbytes(*group.header) for group in groups),
-    }
+    totals = {"n_tensors": len(headers), "bytes": headers.bytes}
     return [
         broken_file(
             table.path,

@@ -60,8 +60,8 @@ def recorded(folder: Path) -> Callable[[str], tuple[Evidence | None, list[Diagno
 
 
 def evidence_of(checkpoint: Checkpoint, name: str) -> Evidence:
-    headers = checkpoint.headers or None
-    return Evidence(name, checkpoint.config.data, headers, checkpoint.config.source)
+    headers = checkpoint.headers if len(checkpoint.headers) else None
+    return Evidence(name, checkpoint.config.data, headers, checkpoint.config.source, checkpoint.grids)
 
 
 @cache

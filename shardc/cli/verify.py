@@ -16,7 +16,6 @@ from shardc.plan.bound import bind
 from shardc.plan.resolved import Resolved
 from shardc.rules import claims, coverage
 from shardc.source import load
-from shardc.spec.dtypes import nbytes
 from shardc.spec.read import read_spec
 
 
@@ -45,12 +44,10 @@ def command(paths: tuple[Path, ...], specs: Path, format_: str) -> None:
     covered = coverage.check(bound, checkpoint.headers)
     findings = [*claims.check(bound), *covered.findings]
     errors = sum(finding.severity == "error" for finding in findings)
-    bytes_ = sum(nbytes(dtype, shape) for dtype, shape in checkpoint.headers.values())
     head = f"{plural(errors, 'error')}" if errors else "clean"
-    summary = (
-        f"{checkpoint.path}: {head} by {resolved.document.file}; {plural(len(checkpoint.headers), 'tensor')}, "
-        f"{bytes_:,} bytes ({size(bytes_)}): {covered.claimed} claimed, {covered.ignored} ignored with a reason"
-    )
+    held = f"{plural(len(checkpoint.headers), 'tensor')}, {checkpoint.bytes:,} bytes ({size(checkpoint.bytes)})"
+    claimed = f"{covered.claimed} claimed, {covered.ignored} ignored with a reason"
+    summary = f"{checkpoint.path}: {head} by {resolved.document.file}; {held}: {claimed}"
     sys.exit(report(findings, format_, summary))
 
 

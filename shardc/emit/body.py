@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count, groupby
@@ -16,9 +15,8 @@ from shardc.layout.expr import Expr, Name, names, segments_of, walk
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
 from shardc.plan.kinds import axes_in
+from shardc.plan.names import INDEX
 from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
-
-_INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 @dataclass
@@ -269,4 +267,4 @@ def _name(pattern: str) -> str:
     """A name pattern as a literal, an f-string where it has indices."""
     if "{" not in pattern:
         return quote(pattern)
-    return "f" + _INDEX.sub(lambda m: f"{{{identifier(m[1])}}}", quote(pattern))
+    return "f" + INDEX.sub(lambda m: f"{{{identifier(m[1])}}}", quote(pattern))

@@ -71,7 +71,7 @@ def _cells(row: Row) -> list[str]:
 
 def _summary(compiled: Compiled, plan: Plan, rank: Coords) -> list[str]:
     totals = rank_totals(plan, rank)
-    tensors = sum(len(part.names) for family in plan.families for part in family.stored.parts)
+    tensors = sum(part.count for family in plan.families for part in family.stored.parts)
     mesh = ", ".join(f"{dim}={size_}" for dim, size_ in plan.mesh.items())
     here = ", ".join(f"{dim} rank {rank.get(dim, 0)}" for dim in plan.mesh)
     lines = [f"{tensors} tensors   {_bytes(totals)}", f"mesh {mesh}; shown: {here}"]

@@ -14,10 +14,12 @@ from shardc.layout.regions import Scope, regions, size
 from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_stride
 from shardc.layout.strides import strides
 from shardc.plan.evidence import Evidence
-from shardc.plan.families import MAX_TENSORS, Names, enumerate_names, tensor_count
+from shardc.plan.families import MAX_TENSORS, enumerate_names, tensor_count
 from shardc.plan.family import Family
 from shardc.plan.formula_findings import formula_findings
+from shardc.plan.grid import Grid
 from shardc.plan.kinds import axes_in
+from shardc.plan.names import Names
 from shardc.plan.resolved import Axis, Entry, PartDim, Resolved
 from shardc.plan.stored import stored
 from shardc.plan.stored_dims import StoredDim, grouped
@@ -59,6 +61,17 @@ class Bound:
     @property
     def values(self) -> Mapping[str, object]:
         return self.symbols.values
+
+    @cached_property
+    def matched(self) -> set[Grid] | None:
+        """The table's grids that the spec claims, where each of its tensors is exactly one of them; None otherwise.
+
+        Then nothing is missing, and nothing is claimed twice.
+        """
+        grids = self.evidence.grids.headers if self.evidence.grids else {}
+        parts = [part for family in self.families for part in family.stored.parts]
+        found = {part.grid for part in parts if part.header is not None and part.grid is not None} & grids.keys()
+        return found if len(found) == len(parts) else None
 
     @cached_property
     def dims(self) -> list[list[StoredDim]]:
@@ -122,14 +135,14 @@ def bind(resolved: Resolved, evidence: Evidence) -> Bound:
 
 def _add(names: Names, bound: Bound) -> None:
     names = _without_absent(names, bound)
-    if not names.names:
+    if not names.count:
         return
     scope = _whole_scope(names, bound)
     shape = tuple(size(dim, scope) for dim in names.entry.dims)
     for dim in names.entry.dims:
         regions(dim, scope)
     over = tuple(_splitting(names.entry, dim, bound) for dim in range(len(shape)))
-    for way in stored(names, bound.evidence.headers):
+    for way in stored(names, bound.evidence.headers, bound.evidence.grids):
         bound.families.append(Family(names.entry, names.env, shape, over, way, scope))
 
 

@@ -129,7 +129,7 @@ def _try_cuts(plan: Plan, out: Compiled) -> None:
             _ = dim.size, [plan.at(dim, rank) for rank in plan.ranks_of(dim)]
             tried.add(key)
         except CutError as error:
-            out.cuts += [CutFault(one.family, one.part.names[0], one.i, error) for one in group]
+            out.cuts += [CutFault(one.family, one.part.first, one.i, error) for one in group]
 
 
 def _ask_contracts(plan: Plan, out: Compiled) -> None:

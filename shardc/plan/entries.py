@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,12 +11,11 @@ from shardc.plan.axes import read_axes
 from shardc.plan.formats import format_named
 from shardc.plan.formulas import Formulas
 from shardc.plan.kinds import axes_in, derive
+from shardc.plan.names import INDEX
 from shardc.plan.resolved import Axis, Entry, Format, Loop, Tie
 from shardc.source import Path_
 from shardc.spec.library import format_names
 from shardc.spec.model import Group, Spec, Tensor
-
-_INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 @dataclass(frozen=True)
@@ -173,13 +171,13 @@ class EntryReader:
     def _check_indices(self, group: Group, source: Group, here: Path_, path: Path_) -> None:
         """Names use the indices of their group, all of them and no others; what is wrong in `at` is said once."""
         document = self.formulas.document
-        indices, placed = set(group.loops), set(_INDEX.findall(group.at or ""))
+        indices, placed = set(group.loops), set(INDEX.findall(group.at or ""))
         for index in sorted(indices & {*source.let, *source.axes}) if source is not group else ():
             label = Label(document.key(*here, "for", index), f"also in `{path[1]}`, which `like` takes over")
             message = f"the name `{index}` is given twice"
             self.formulas.findings.append(Diagnostic("SHD105", message, label, help="rename one"))
         self._unknown_indices(placed - indices, group.at or "", Label(document.value(*here, "at")))
-        used = {key: set(_INDEX.findall(key)) for key in source.tensors}
+        used = {key: set(INDEX.findall(key)) for key in source.tensors}
         for key, own in used.items():
             self._unknown_indices(own - indices - placed, key, Label(document.key(*path, "tensors", key)))
         for index in sorted(indices - placed):

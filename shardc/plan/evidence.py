@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+
+from shardc.plan.grid import Grid
 
 #: (dtype, full shape as stored) of a tensor of the file.
 Header = tuple[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Grids:
+    """The headers of a tensor table as it groups them; no two grids share a name."""
+
+    headers: Mapping[Grid, Header]
+
+    @cached_property
+    def templates(self) -> frozenset[str]:
+        return frozenset(grid.template for grid in self.headers)
 
 
 def _no_source(path: str) -> str:
@@ -15,9 +29,13 @@ def _no_source(path: str) -> str:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A config.json, and the headers by tensor name; `source` tells where a config key stands (`file:line`)."""
+    """A config.json, and the headers by tensor name; `source` tells where a config key stands (`file:line`).
+
+    `grids` are the same headers, where a table has them in groups: then few names need to be written out.
+    """
 
     name: str
     config: Mapping[str, object]
     headers: Mapping[str, Header] | None = None
     source: Callable[[str], str] = field(default=_no_source)
+    grids: Grids | None = None

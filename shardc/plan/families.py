@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from math import prod
 
 from shardc.layout.evaluate import condition, number
 from shardc.layout.expr import Expr, names
-from shardc.plan.resolved import Entry, Loop
+from shardc.plan.names import Names
+from shardc.plan.resolved import Entry
 
 #: Tensors of a whole spec: some five times the largest published checkpoint's.
 MAX_TENSORS = 1_000_000
@@ -17,30 +17,12 @@ MAX_TENSORS = 1_000_000
 _COMBINATION = 50
 
 
-@dataclass(frozen=True)
-class Names:
-    """Names of one entry whose shape is the same. `env` holds the indices that the shape depends on.
-
-    `elements` gives, for each axis that selects names (experts), the element of each name.
-    """
-
-    entry: Entry
-    env: Mapping[str, int]
-    names: tuple[str, ...]
-    elements: Mapping[str, tuple[int, ...]]
-
-    def picked(self, at: Sequence[int]) -> Names:
-        """Those of the names that stand at these positions."""
-        elements = {axis: tuple(of[i] for i in at) for axis, of in self.elements.items()}
-        return Names(self.entry, self.env, tuple(self.names[i] for i in at), elements)
-
-
 def enumerate_names(entry: Entry, values: Mapping[str, object]) -> list[Names]:
     """Every name of the entry whose conditions hold, family by family. FormulaError where a formula has no value."""
     ranges = _ranges(entry, values)
     shaping = _shaping(entry)
     outer = _outer(entry)
-    inner = [loop for loop in entry.loops if loop.index not in outer]
+    inner = tuple((loop.index, ranges[loop.index]) for loop in entry.loops if loop.index not in outer)
     families: dict[tuple[int, ...], list[dict[str, int]]] = {}
     for combination in itertools.product(*(ranges[index] for index in outer)):
         env = dict(zip(outer, combination, strict=True))
@@ -48,7 +30,7 @@ def enumerate_names(entry: Entry, values: Mapping[str, object]) -> list[Names]:
             key = tuple(env[index] for index in outer if index in shaping)
             families.setdefault(key, []).append(env)
     return [
-        _family(entry, inner, ranges, envs, {index: envs[0][index] for index in outer if index in shaping})
+        Names(entry, {index: envs[0][index] for index in outer if index in shaping}, tuple(envs), inner)
         for envs in families.values()
     ]
 
@@ -74,25 +56,3 @@ def _shaping(entry: Entry) -> set[str]:
     """Indices that occur in the shape, or in the size of an axis of the group's own."""
     exprs: list[Expr] = [*entry.dims, *(axis.size for axis in entry.axes.values())]
     return set().union(*map(names, exprs)) & {loop.index for loop in entry.loops} if exprs else set()
-
-
-def _family(
-    entry: Entry, inner: list[Loop], ranges: Mapping[str, range], envs: list[dict[str, int]], env: dict[str, int]
-) -> Names:
-    selecting = {loop.axis: loop.index for loop in entry.loops if loop.axis}
-    out: list[str] = []
-    elements: dict[str, list[int]] = {axis: [] for axis in selecting}
-    for outer in envs:
-        for combination in itertools.product(*(ranges[loop.index] for loop in inner[:-1])):
-            here = {**outer, **dict(zip((loop.index for loop in inner), combination, strict=False))}
-            if not inner:
-                out.append(entry.pattern.format_map(here))
-                for axis, index in selecting.items():
-                    elements[axis].append(here[index])
-                continue
-            last = inner[-1].index
-            between = entry.pattern.format_map({**here, last: "\0"}).split("\0")
-            out += [str(i).join(between) for i in ranges[last]]
-            for axis, index in selecting.items():
-                elements[axis] += ranges[last] if last == index else [here[index]] * len(ranges[last])
-    return Names(entry, env, tuple(out), {axis: tuple(of) for axis, of in elements.items()})

@@ -30,6 +30,11 @@ class Family:
         return self.stored.family.names
 
     @property
+    def selecting(self) -> tuple[str, ...]:
+        """The axes that select names (experts)."""
+        return tuple(self.stored.family.selecting)
+
+    @property
     def elements(self) -> Mapping[str, tuple[int, ...]]:
         """For each axis that selects names, the element of each of them."""
         return self.stored.family.elements

@@ -127,7 +127,7 @@ class Plan:
     def kept(self, family: Family, names: tuple[str, ...], rank: Coords) -> tuple[str, ...]:
         """The names this rank keeps: all, or those of its elements of the axes that select names."""
         splits = self.splits_of(family)
-        shares = {axis: self.share(family, axis, rank) for axis in family.elements}
+        shares = {axis: self.share(family, axis, rank) for axis in family.selecting}
         cut = [axis for axis, share in shares.items() if (share.start, share.stop) != (0, splits[axis].size)]
         if not cut:
             return names

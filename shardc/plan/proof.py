@@ -53,7 +53,7 @@ def dim_runs(plan: Plan, dim: StoredDim) -> tuple[list[Regions], Runs]:
 def _prove_dim(plan: Plan, dim: StoredDim) -> int:
     by_rank, runs = dim_runs(plan, dim)
     size = dim.size
-    where = f"{dim.part.names[0]}, dim {dim.i}"
+    where = f"{dim.part.first}, dim {dim.i}"
     allowed = _declared(plan, dim)
     for start, stop, count in runs:
         if count not in allowed and start < stop:
@@ -90,7 +90,7 @@ def _declared(plan: Plan, dim: StoredDim) -> set[int]:
 
 def _prove_names(plan: Plan, family: Family) -> None:
     """Every name that an axis selects is kept by as many ranks as the axis declares."""
-    for axis in family.elements:
+    for axis in family.selecting:
         split = plan.splits_of(family)[axis]
         by_rank = [((share.start, share.stop, 0),) for share in split.shares]
         for start, stop, count in multiplicity(by_rank, split.size):

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property, partial
 
-from shardc.plan.evidence import Header
-from shardc.plan.families import Names
-from shardc.plan.resolved import Format, FormatPart
+from shardc.plan.evidence import Grids, Header
+from shardc.plan.grid import Grid
+from shardc.plan.names import Names
+from shardc.plan.resolved import Entry, Format, FormatPart
 
 
 @dataclass(frozen=True)
 class StoredPart:
-    """One tensor of a family's format: its names (beside the family's), the file's dtype, the dtype it loads as.
+    """One tensor of a family's format: the file's dtype, and the dtype it loads as.
 
     `header` is the file's, where all of the names are there and have that one.
     """
 
     part: FormatPart | None
-    names: tuple[str, ...]
+    weights: Names
     dtype: str
     load: str
     header: Header | None = None
+
+    @property
+    def count(self) -> int:
+        return self.weights.count
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Its names, beside those of the weights."""
+        return self.weights.names if self.part is None else self.part.all_named(self.weights.names)
+
+    @property
+    def first(self) -> str:
+        """The first of its names."""
+        first = self.weights.first
+        return first if self.part is None else self.part.named(first)
+
+    @property
+    def grid(self) -> Grid | None:
+        return part_grid(self.weights, self.part)
 
 
 @dataclass(frozen=True)
@@ -33,7 +54,7 @@ class Stored:
     parts: tuple[StoredPart, ...]
 
 
-def stored(family: Names, headers: Mapping[str, Header] | None) -> list[Stored]:
+def stored(family: Names, headers: Mapping[str, Header] | None, grids: Grids | None = None) -> list[Stored]:
     """The family by the ways its tensors are stored. Without headers, as the first format it lists.
 
     Names that the headers lack take the format of the others; what is missing is for coverage to report.
@@ -41,7 +62,8 @@ def stored(family: Names, headers: Mapping[str, Header] | None) -> list[Stored]:
     if headers is None:
         first = family.entry.formats[0]
         return [_as(family, first, _first_dtypes(family, first))]
-    alike = _all_alike(family, headers)
+    alike = _all_alike(family, cache(partial(_by_grid, family, grids))) if grids else None
+    alike = alike or _all_alike(family, cache(partial(_by_name, family, headers)))
     if alike is not None:
         return [alike]
     keys: dict[tuple[str, tuple[str | None, ...]], list[int]] = {}
@@ -54,42 +76,65 @@ def stored(family: Names, headers: Mapping[str, Header] | None) -> list[Stored]:
     return [_as(family.picked(at), by_name[name], row) for (name, row), at in keys.items()]
 
 
-def _all_alike(family: Names, headers: Mapping[str, Header]) -> Stored | None:
-    """The common case: all tensors of the family are there, with one header for each part."""
-    header = headers.get(family.names[0])
-    if header is None or not _have(family.names, header, headers):
-        return None
-    dtype = header[0]
-    format = choose(family, family.names[0], dtype, headers)
-    if not format.parts:
-        return Stored(family, format, (StoredPart(None, family.names, dtype, family.entry.load or dtype, header),))
-    parts: list[StoredPart] = []
-    for part in format.parts:
-        names = part.all_named(family.names)
-        found = headers.get(names[0])
-        if not _have(names, found, headers) or (found is None and not part.optional):
+def part_grid(weights: Names, part: FormatPart | None) -> Grid | None:
+    grid = weights.grid
+    return grid if grid is None or part is None else grid.renamed(part.named)
+
+
+class _Mixed(Exception):
+    """Tensors of one family that are not all alike, or that can't be told to be."""
+
+
+def _all_alike(family: Names, header_of: Callable[[FormatPart | None], Header | None]) -> Stored | None:
+    """The common case: all tensors of the family are there, with one header for each part.
+
+    `header_of` gives the header that all of a part's tensors have, None if all are absent, and raises _Mixed otherwise.
+    """
+    try:
+        main = header_of(None)
+        if main is None:
             return None
-        if found is not None:
-            parts.append(StoredPart(part, names, found[0], found[0], found))
+        format = choose(family.entry, main[0], lambda part: header_of(part) is not None)
+        if not format.parts:
+            return Stored(family, format, (StoredPart(None, family, main[0], family.entry.load or main[0], main),))
+        found = [(part, header_of(part)) for part in format.parts]
+    except _Mixed:
+        return None
+    if any(header is None and not part.optional for part, header in found):
+        return None
+    parts = [StoredPart(part, family, header[0], header[0], header) for part, header in found if header is not None]
     return Stored(family, format, tuple(parts))
 
 
-def _have(names: tuple[str, ...], header: Header | None, headers: Mapping[str, Header]) -> bool:
-    """Whether the file has this very header (or none) for all of the names."""
-    return {id(header)} == set(map(id, map(headers.get, names)))
+def _by_grid(family: Names, grids: Grids, part: FormatPart | None) -> Header | None:
+    """From a table's grids, without a name being written out."""
+    grid = part_grid(family, part)
+    if grid is None:
+        raise _Mixed
+    header = grids.headers.get(grid)
+    if header is None and grid.template in grids.templates:
+        raise _Mixed
+    return header
 
 
-def choose(family: Names, name: str, dtype: str | None, headers: Mapping[str, Header]) -> Format:
+def _by_name(family: Names, headers: Mapping[str, Header], part: FormatPart | None) -> Header | None:
+    names = family.names if part is None else part.all_named(family.names)
+    header = headers.get(names[0])
+    if {id(header)} != set(map(id, map(headers.get, names))):
+        raise _Mixed
+    return header
+
+
+def choose(entry: Entry, dtype: str | None, has: Callable[[FormatPart], bool]) -> Format:
     """The first listed format whose first tensor has this dtype and whose required companions are there.
 
     Where none fits, the one that its companions point to, or that the dtype alone fits, or the first: what is wrong
     is then for coverage to report.
     """
-    formats = family.entry.formats
-    fitting = [f for f in formats if dtype in (f.parts[0].dtypes if f.parts else family.entry.dtypes)]
-    complete = [f for f in fitting if all(p.optional or p.named(name) in headers for p in f.parts)]
-    pointed = [f for f in formats if any(p.named(name) in headers for p in f.parts[1:])]
-    return (complete or pointed or fitting or list(formats))[0]
+    fitting = [f for f in entry.formats if dtype in (f.parts[0].dtypes if f.parts else entry.dtypes)]
+    complete = [f for f in fitting if all(part.optional or has(part) for part in f.parts)]
+    pointed = [f for f in entry.formats if any(has(part) for part in f.parts[1:])]
+    return (complete or pointed or fitting or list(entry.formats))[0]
 
 
 def _signatures(
@@ -101,8 +146,8 @@ def _signatures(
     chosen: dict[str | None, Format] = {}
     for name, dtype in zip(family.names, dtypes, strict=True):
         if dtype is not None and dtype not in chosen:
-            chosen[dtype] = choose(family, name, dtype, headers)
-    fallback = chosen[present] if present else choose(family, family.names[0], None, headers)
+            chosen[dtype] = choose(family.entry, dtype, partial(_has, name, headers))
+    fallback = chosen[present] if present else choose(family.entry, None, partial(_has, family.names[0], headers))
     for format in dict.fromkeys([*chosen.values(), fallback]):
         at = [i for i, dtype in enumerate(dtypes) if chosen.get(dtype, fallback) is format]
         parts = format.parts
@@ -118,6 +163,10 @@ def _signatures(
         yield format, zip(at, zip(*filled, strict=True), strict=True)
 
 
+def _has(name: str, headers: Mapping[str, Header], part: FormatPart) -> bool:
+    return part.named(name) in headers
+
+
 def _likely(column: list[str | None], part: FormatPart) -> str:
     return next((dtype for dtype in column if dtype), part.dtypes[0])
 
@@ -131,9 +180,9 @@ def _first_dtypes(family: Names, format: Format) -> tuple[str | None, ...]:
 def _as(family: Names, format: Format, dtypes: tuple[str | None, ...]) -> Stored:
     if not format.parts:
         dtype = dtypes[0] or family.entry.dtypes[0]
-        return Stored(family, format, (StoredPart(None, family.names, dtype, family.entry.load or dtype),))
+        return Stored(family, format, (StoredPart(None, family, dtype, family.entry.load or dtype),))
     parts = []
     for part, found in zip(format.parts, dtypes, strict=True):
         if found is not None:
-            parts.append(StoredPart(part, part.all_named(family.names), found, found))
+            parts.append(StoredPart(part, family, found, found))
     return Stored(family, format, tuple(parts))

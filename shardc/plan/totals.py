@@ -39,7 +39,7 @@ def shard_totals(plan: Plan, shard: Shard, rank: Coords) -> Totals:
     item = SIZES[shard.part.load]
     real = prod(sum(stop - start for start, stop, _ in dim) for dim in shard.at)
     return Totals(
-        full=shard.full_bytes * len(shard.part.names),
+        full=shard.full_bytes * shard.part.count,
         local=shard.local_bytes * kept,
         replicated=(real - _rows_alone(plan, shard, rank)) * item * kept,
         padding=shard.padding_bytes * kept,
@@ -59,7 +59,7 @@ def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     family = shard.family
     dims = stored_dims(family, shard.part)
     splitting = {over for dim in dims for over in family.over[dim.dim]}
-    for axis in family.elements:
+    for axis in family.selecting:
         split = plan.splits_of(family)[axis]
         if split.replicas > 1:
             return 0

@@ -11,6 +11,8 @@ from shardc.plan.family import Family
 
 def check(bound: Bound) -> Iterator[Diagnostic]:
     """One finding for each pair of entries that share a name in this config."""
+    if bound.matched is not None:
+        return
     names = [name for family in bound.families for name in family.names]
     if len(set(names)) == len(names):
         return

@@ -43,8 +43,7 @@ def check(bound: Bound, headers: Mapping[str, Header]) -> Coverage:
     if plan is None:
         return Coverage(findings=faults)
     parts = [(family, part) for family in plan.families for part in family.stored.parts]
-    claimed: set[str] = set().union(*(part.names for _, part in parts))
-    others = [name for name in headers if name not in claimed]
+    others = _not_claimed(bound, headers)
     ignored = _ignored(bound)
     unexpected = [name for name in others if not ignored(name)]
     missing = [
@@ -64,6 +63,15 @@ def check(bound: Bound, headers: Mapping[str, Header]) -> Coverage:
         findings += compared.compare(plan, family, part, headers, explained)
     findings += tied_but_present(bound, headers)
     return Coverage(len(headers) - len(others), len(others) - len(unexpected), findings)
+
+
+def _not_claimed(bound: Bound, headers: Mapping[str, Header]) -> list[str]:
+    """Names of the file that no entry of the spec stands for."""
+    if bound.matched is not None and bound.evidence.grids is not None:
+        return [name for grid in bound.evidence.grids.headers if grid not in bound.matched for name in grid.names()]
+    parts = (part for family in bound.families for part in family.stored.parts)
+    claimed: set[str] = set().union(*(part.names for part in parts))
+    return [name for name in headers if name not in claimed]
 
 
 def _ignored(bound: Bound) -> Callable[[str], bool]:

@@ -26,6 +26,8 @@ class Foreign:
 
 def explain_formats(differences: Differences) -> set[str]:
     """Explains unexpected companions by their weights; returns those weights, of which nothing else need be said."""
+    if not differences.unexpected:
+        return set()
     owners = {name: family for family in differences.bound.families for name in family.names}
     found: dict[tuple[int, str], Foreign] = {}
     for companion in differences.unexpected:

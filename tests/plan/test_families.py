@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shardc.layout.errors import FormulaError
-from shardc.plan.families import Names, enumerate_names, tensor_count
+from shardc.plan.families import enumerate_names, tensor_count
 from shardc.plan.resolved import Entry
 from tests.plan.support import spec
 from tests.support import resolved
@@ -98,8 +98,20 @@ def test_a_condition_on_the_selecting_index() -> None:
 
 
 def test_picked_names_keep_their_elements() -> None:
-    names = Names(entry("experts", "up.weight"), {}, ("a", "b", "c"), {"experts": (0, 1, 2)})
-    assert names.picked([2, 0]) == Names(names.entry, {}, ("c", "a"), {"experts": (2, 0)})
+    [names] = enumerate_names(entry("experts", "up.weight"), {**VALUES, "layers": 2})
+    picked = names.picked([4, 0])
+    assert picked.names == (names.names[4], names.names[0])
+    assert picked.elements == {"experts": (1, 0)}
+    assert (picked.count, picked.first, picked.grid) == (2, names.names[4], None)
+    assert picked.picked([1]).names == (names.names[0],)
+
+
+def test_names_are_a_grid_where_their_indices_are_a_product() -> None:
+    [names] = enumerate_names(entry("experts", "up.weight"), {**VALUES, "layers": 2})
+    assert names.grid is not None
+    assert tuple(names.grid.names()) == names.names
+    assert names.count == len(names.names)
+    assert names.first == names.names[0]
 
 
 def test_an_empty_range_has_no_names() -> None:

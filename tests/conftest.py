@@ -3,10 +3,10 @@
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "laws",
+    "shardc",
     derandomize=True,
     deadline=None,
     max_examples=150,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-settings.load_profile("laws")
+settings.load_profile("shardc")

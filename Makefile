@@ -17,6 +17,7 @@ lint: .venv/dev.stamp
 	$(BIN)/mypy -p shardc -p scripts
 	$(BIN)/lint-imports
 	$(BIN)/shardc build --check
+	$(BIN)/shardc schema --check
 
 build: .venv/run.stamp
 	$(BIN)/shardc build

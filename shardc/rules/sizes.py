@@ -11,5 +11,9 @@ UP_TO = 64
 
 
 def valid_sizes(bound: Bound, mesh: Mapping[str, int], over: str) -> tuple[int, ...]:
-    """Sizes 1 .. 64 of the mesh dim `over` that compile, the others being as in `mesh`."""
-    return tuple(n for n in range(1, UP_TO + 1) if compile_plan(bound, {**mesh, over: n}).ok)
+    """Sizes 1 .. 64 of the mesh dim `over` that compile where every other mesh dim has one rank.
+
+    The others may be wrong too, and what is wrong with them is said of them.
+    """
+    others = dict.fromkeys(mesh, 1)
+    return tuple(n for n in range(1, UP_TO + 1) if compile_plan(bound, {**others, over: n}).ok)

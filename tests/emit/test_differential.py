@@ -119,6 +119,10 @@ LITERAL: list[tuple[str, str, dict[str, tuple[int, int]], str, tuple[Any, ...]]]
      (((192, 256, 0),), ((256, 512, 0), (768, 1024, 0)), ((0, 2048, 0),))),
     ("qwen3_moe", "qwen3-30b-a3b-fp8", {"tp": (1, 2)}, "model.layers.0.mlp.experts.0.down_proj.weight_scale_inv",
      (((0, 16, 0),), ((3, 6, 0),))),
+    ("qwen3_moe", "qwen3-30b-a3b", {"tp": (31, 32)}, "model.layers.47.self_attn.k_proj.weight",
+     (((384, 512, 0),), ((0, 2048, 0),))),
+    ("qwen3_moe", "qwen3-30b-a3b", {"tp": (31, 32), "ep": (7, 8)}, "model.layers.0.mlp.experts.127.down_proj.weight",
+     (((0, 2048, 0),), ((744, 768, 0),))),
     ("qwen3", "qwen3-1.7b", {"tp": (7, 8)}, "model.layers.0.self_attn.v_proj.weight", (((896, 1024, 0),), ((0, 2048, 0),))),
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import lru_cache
@@ -46,6 +47,40 @@ class ShardError(Exception):
         lines = [f"{code}: {text}" for code, text in self.findings[:SHOWN_FINDINGS]]
         hidden = len(self.findings) - len(lines)
         return "\n".join([*lines, f"… and {hidden} more"] if hidden else lines)
+
+
+GATHERED: ContextVar[list[Finding] | None] = ContextVar("gathered", default=None)
+
+
+@contextmanager
+def findings_together() -> Iterator[None]:
+    """What is refused inside is gathered, and raised at the end as one ShardError."""
+    gathered: list[Finding] = []
+    token = GATHERED.set(gathered)
+    try:
+        yield
+    except ShardError as error:
+        gathered += error.findings
+    except Exception:
+        if not gathered:
+            raise
+    finally:
+        GATHERED.reset(token)
+    if gathered:
+        raise ShardError(*gathered)
+
+
+def refuse(*findings: Finding) -> None:
+    """Raises a ShardError; inside `findings_together` the findings are kept for its end, and the caller goes on."""
+    gathered = GATHERED.get()
+    if gathered is None:
+        raise ShardError(*findings)
+    gathered += findings
+
+
+def has_refused() -> bool:
+    """True inside `findings_together` once something has been refused."""
+    return bool(GATHERED.get())
 
 
 def exact(dividend: int, divisor: int) -> int:
@@ -178,13 +213,13 @@ def coordinate_faults(names: Sequence[str], name: str, coordinate: Any) -> list[
 def contract(name: str, requirement: str, holds: bool, values: Mapping[str, int], *mesh_dims: MeshDim) -> None:
     """Raises SHD301 where a kernel's requirement does not hold; `values` are the local sizes it is about.
 
-    `mesh_dims` are those whose ranks may differ in it.
+    `mesh_dims` are those whose ranks may differ in it. Where an axis has been refused, sizes mean nothing.
     """
-    if holds or any(dim.whole_file for dim in mesh_dims):
+    if holds or has_refused() or any(dim.whole_file for dim in mesh_dims):
         return
     sizes = ", ".join(f"{symbol} = {value}" for symbol, value in values.items())
     where = ", ".join(f"{dim.name} rank {dim.rank} of {dim.size}" for dim in mesh_dims)
-    raise ShardError(("SHD301", f"{name} needs {requirement}: {sizes} on {where}"))
+    refuse(("SHD301", f"{name} needs {requirement}: {sizes} on {where}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,18 +370,22 @@ def axis(
     replicas: which ranks those are: neighbours (blocked), or every n-th (cyclic).
     pad_to: the size is rounded up to lcm(pad_to, ranks * granule) before it is dealt.
     pad_local_to: each rank's part is rounded up after it is dealt.
-    Raises SHD201.
+    Raises SHD201; where findings are gathered, a refused axis is whole.
     """
     ranks = mesh_dim.size
     whole = Axis(name, size, 0, size, dim=mesh_dim.name, rank=mesh_dim.rank, ranks=ranks, granule=granule)
     if ranks == 1 or size == 0:
         return whole
-    if pad_to is not None:
-        part = deal_padded(whole, pad_to)
-    elif if_fewer == "replicate" and ceil_div(size, granule) < ranks:
-        part = deal_replicas(whole, replicas)
-    else:
-        part = DEALS[if_uneven](whole)
+    try:
+        if pad_to is not None:
+            part = deal_padded(whole, pad_to)
+        elif if_fewer == "replicate" and ceil_div(size, granule) < ranks:
+            part = deal_replicas(whole, replicas)
+        else:
+            part = DEALS[if_uneven](whole)
+    except ShardError as error:
+        refuse(*error.findings)
+        return whole
     if pad_local_to is not None:
         part = replace(part, pad=part.pad + round_up(part.local, pad_local_to) - part.local)
     return part
@@ -356,10 +395,19 @@ def within(name: str, size: int, parent: Axis) -> Axis:
     """An axis of size / parent.size elements for each element of its parent (query heads within kv heads).
 
     A rank keeps whole groups; where several ranks share the parent's elements, each keeps its part of their groups.
-    Raises SHD204.
+    Raises SHD204; where findings are gathered, a refused axis is whole.
     """
     if parent.size == size == 0:
         return replace(parent, name=name)
+    try:
+        return deal_groups(name, size, parent)
+    except ShardError as error:
+        refuse(*error.findings)
+        return replace(parent, name=name, size=size, start=0, stop=size, pad=0, sub=None)
+
+
+def deal_groups(name: str, size: int, parent: Axis) -> Axis:
+    """The parent's deal, each of its elements a group of this axis. Raises SHD204."""
     group, rest = divmod(size, parent.size) if parent.size else (0, size)
     if rest:
         raise ShardError(("SHD204", f"{size} {name} are not a whole multiple of the {parent.size} {parent.name}"))
@@ -1225,10 +1273,14 @@ def is_single(mesh: Mesh) -> bool:
 
 @collector_at_rest()
 def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> list[Tensor]:
-    """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first."""
+    """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first.
+
+    Raises ShardError with every axis that cannot be dealt, or else with every contract that does not hold.
+    """
     if is_single(mesh):
         return survey.tensors
-    return list(describe(config, mesh, granules(survey.tensors, survey.choices)))
+    with findings_together():
+        return list(describe(config, mesh, granules(survey.tensors, survey.choices)))
 
 
 def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> None:

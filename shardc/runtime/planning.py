@@ -10,7 +10,7 @@ from shardc.runtime.choices import Choice, Headers, choose, file_names, missing_
 from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.config import Config
 from shardc.runtime.cutting import cut
-from shardc.runtime.errors import Finding, ShardError
+from shardc.runtime.errors import Finding, ShardError, findings_together
 from shardc.runtime.granules import granules, no_granules
 from shardc.runtime.meshes import MeshDim
 from shardc.runtime.shards import Shard
@@ -94,7 +94,11 @@ def is_single(mesh: Mesh) -> bool:
 
 @collector_at_rest()
 def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> list[Tensor]:
-    """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first."""
+    """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first.
+
+    Raises ShardError with every axis that cannot be dealt, or else with every contract that does not hold.
+    """
     if is_single(mesh):
         return survey.tensors
-    return list(describe(config, mesh, granules(survey.tensors, survey.choices)))
+    with findings_together():
+        return list(describe(config, mesh, granules(survey.tensors, survey.choices)))

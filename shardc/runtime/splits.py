@@ -8,7 +8,7 @@ from typing import Literal
 from shardc.runtime.arithmetic import ceil_div, round_up
 from shardc.runtime.axes import Axis
 from shardc.runtime.deals import DEALS, IfUneven, ReplicaOrder, deal_padded, deal_replicas
-from shardc.runtime.errors import ShardError
+from shardc.runtime.errors import ShardError, refuse
 from shardc.runtime.meshes import MeshDim
 
 
@@ -32,18 +32,22 @@ def axis(
     replicas: which ranks those are: neighbours (blocked), or every n-th (cyclic).
     pad_to: the size is rounded up to lcm(pad_to, ranks * granule) before it is dealt.
     pad_local_to: each rank's part is rounded up after it is dealt.
-    Raises SHD201.
+    Raises SHD201; where findings are gathered, a refused axis is whole.
     """
     ranks = mesh_dim.size
     whole = Axis(name, size, 0, size, dim=mesh_dim.name, rank=mesh_dim.rank, ranks=ranks, granule=granule)
     if ranks == 1 or size == 0:
         return whole
-    if pad_to is not None:
-        part = deal_padded(whole, pad_to)
-    elif if_fewer == "replicate" and ceil_div(size, granule) < ranks:
-        part = deal_replicas(whole, replicas)
-    else:
-        part = DEALS[if_uneven](whole)
+    try:
+        if pad_to is not None:
+            part = deal_padded(whole, pad_to)
+        elif if_fewer == "replicate" and ceil_div(size, granule) < ranks:
+            part = deal_replicas(whole, replicas)
+        else:
+            part = DEALS[if_uneven](whole)
+    except ShardError as error:
+        refuse(*error.findings)
+        return whole
     if pad_local_to is not None:
         part = replace(part, pad=part.pad + round_up(part.local, pad_local_to) - part.local)
     return part
@@ -53,10 +57,19 @@ def within(name: str, size: int, parent: Axis) -> Axis:
     """An axis of size / parent.size elements for each element of its parent (query heads within kv heads).
 
     A rank keeps whole groups; where several ranks share the parent's elements, each keeps its part of their groups.
-    Raises SHD204.
+    Raises SHD204; where findings are gathered, a refused axis is whole.
     """
     if parent.size == size == 0:
         return replace(parent, name=name)
+    try:
+        return deal_groups(name, size, parent)
+    except ShardError as error:
+        refuse(*error.findings)
+        return replace(parent, name=name, size=size, start=0, stop=size, pad=0, sub=None)
+
+
+def deal_groups(name: str, size: int, parent: Axis) -> Axis:
+    """The parent's deal, each of its elements a group of this axis. Raises SHD204."""
     group, rest = divmod(size, parent.size) if parent.size else (0, size)
     if rest:
         raise ShardError(("SHD204", f"{size} {name} are not a whole multiple of the {parent.size} {parent.name}"))

@@ -133,16 +133,23 @@ def test_all_faults_before_any_allocation(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_allocation")
 @pytest.mark.parametrize(
-    ("tp", "text"),
+    ("tp", "texts"),
     [
-        (3, "2 kv_heads cannot be dealt to 3 tp ranks: fewer than the ranks, and 3 is not a multiple of 2"),
-        (16, "4 heads of one kv_heads cannot be shared by 8 ranks"),
+        (
+            3,
+            [
+                "2 kv_heads cannot be dealt to 3 tp ranks: fewer than the ranks, and 3 is not a multiple of 2",
+                "16 inter cannot be dealt to 3 tp ranks: 5.33 each",
+            ],
+        ),
+        (16, ["4 heads of one kv_heads cannot be shared by 8 ranks"]),
     ],
 )
-def test_a_mesh_that_does_not_fit(tmp_path: Path, tp: int, text: str) -> None:
+def test_a_mesh_that_does_not_fit(tmp_path: Path, tp: int, texts: list[str]) -> None:
+    """Every axis that cannot be dealt is told of at once."""
     with pytest.raises(rt.ShardError) as caught:
         load(write_checkpoint(tmp_path, full_tensors()), tp=(0, tp))
-    assert [found for _, found in caught.value.findings] == [text]
+    assert [found for _, found in caught.value.findings] == texts
 
 
 @pytest.mark.usefixtures("no_allocation")

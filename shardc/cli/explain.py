@@ -8,13 +8,17 @@ import click
 
 from shardc.cli.output import HELP
 from shardc.diagnostics import NAMES
-from shardc.rules.explained import codes, explanation
+from shardc.rules.explained import codes, explanation, page
 
 
 @click.command("explain", context_settings=HELP)
 @click.argument("code", required=False)
-def command(code: str | None) -> None:
+@click.option("--markdown", is_flag=True, help="The texts of all codes, as one Markdown page.")
+def command(code: str | None, markdown: bool) -> None:
     """What CODE means, why it matters and what to do; all codes, if none is given."""
+    if markdown:
+        click.echo(page(), nl=False)
+        return
     if code is None:
         for known in codes():
             click.echo(f"{known}  {NAMES[known]}")

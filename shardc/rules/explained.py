@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from shardc.diagnostics import NAMES
+
 _FOLDER = Path(__file__).parent / "explain"
 _FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 
@@ -30,3 +32,14 @@ def explanation(code: str) -> Explanation | None:
 def codes() -> list[str]:
     """Every code that has a text."""
     return sorted(path.stem for path in _FOLDER.glob("SHD*.md"))
+
+
+def page() -> str:
+    """All texts as one Markdown page, the codes in order: docs/rules.md."""
+    parts = ["# What shardc finds\n\nWritten by `shardc explain --markdown`.\n"]
+    for code in codes():
+        found = explanation(code)
+        assert found is not None
+        text = found.text.strip().replace("\n## ", "\n### ").removeprefix("## ")
+        parts.append(f"## {code} {NAMES[code]}\n\n### {text}\n")
+    return "\n".join(parts)

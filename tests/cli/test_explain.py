@@ -32,3 +32,10 @@ def test_no_code_at_all() -> None:
     assert (
         invoke("explain", "heads").stderr.splitlines()[-1] == "Error: no code heads; `shardc explain` lists all codes"
     )
+
+
+def test_all_texts_as_one_page() -> None:
+    result = invoke("explain", "--markdown")
+    assert result.exit_code == 0
+    assert result.output.startswith("# What shardc finds\n")
+    assert "\n## SHD201 indivisible-axis\n\n### What it checks\n" in result.output

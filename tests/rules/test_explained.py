@@ -11,8 +11,9 @@ from shardc.checkpoint import read_checkpoint
 from shardc.diagnostics import NAMES, Diagnostic
 from shardc.plan.evidence import Evidence
 from shardc.rules.check import check_spec
-from shardc.rules.explained import Explanation, codes, explanation
+from shardc.rules.explained import Explanation, codes, explanation, page
 from shardc.source import loads
+from tests.support import ROOT
 
 HEADINGS = ["What it checks", "Why it matters", "Example", "Fixes", "See also"]
 IN_A_CONSOLE = {"SHD406", "SHD407", "SHD409", "SHD410", "SHD501", "SHD502", "SHD503", "SHD504", "SHD901"}
@@ -77,3 +78,8 @@ def test_example_in_a_console_names_the_code(code: str) -> None:
     assert shown is not None
     assert shown.startswith("$ ")
     assert code in shown
+
+
+def test_the_page_of_all_texts_is_current() -> None:
+    assert (ROOT / "docs" / "rules.md").read_text() == page(), "run `shardc explain --markdown > docs/rules.md`"
+    assert page().count("\n## SHD") == len(NAMES)

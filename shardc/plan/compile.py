@@ -126,7 +126,7 @@ def _try_cuts(plan: Plan, out: Compiled) -> None:
         if dim.unit is None or key in tried:
             continue
         try:
-            _ = dim.size, [plan.at(dim, rank) for rank in plan.ranks_of(dim)]
+            plan.cut_everywhere(dim)
             tried.add(key)
         except CutError as error:
             out.cuts += [CutFault(one.family, one.part.first, one.i, error) for one in group]

@@ -9,7 +9,7 @@ from math import prod
 
 from shardc.layout.regions import Regions, Scope, local_size, merge, regions
 from shardc.layout.split import Share, Split
-from shardc.layout.units import in_units
+from shardc.layout.units import in_units, units_of
 from shardc.plan.bound import AxisKey, Bound
 from shardc.plan.family import Family
 from shardc.plan.stored import StoredPart
@@ -114,6 +114,12 @@ class Plan:
         """The rank's regions of a stored tensor's dim, in elements of it; CutError (SHD212)."""
         regions = self.dim(dim.family, dim.dim, rank)
         return regions if dim.unit is None else in_units(regions, segments(dim.family, dim.dim), dim.unit.unit)
+
+    def cut_everywhere(self, dim: StoredDim) -> list[Regions]:
+        """The regions of a dim by rank; CutError where its units do not come out whole (SHD213) or are cut (SHD212)."""
+        if dim.unit is not None:
+            units_of(segments(dim.family, dim.dim), dim.unit.unit, dim.unit.ceil)
+        return [self.at(dim, rank) for rank in self.ranks_of(dim)]
 
     def sizes_of(self, dim: StoredDim) -> tuple[int, ...]:
         """The sizes of the mesh dims that split a dim."""

@@ -46,7 +46,7 @@ def prove(plan: Plan) -> Proof:
 
 def dim_runs(plan: Plan, dim: StoredDim) -> tuple[list[Regions], Runs]:
     """The regions of a dim by rank, and how many ranks hold each row."""
-    by_rank = [plan.at(dim, rank) for rank in plan.ranks_of(dim)]
+    by_rank = plan.cut_everywhere(dim)
     return by_rank, multiplicity(by_rank, dim.size)
 
 

@@ -10,7 +10,7 @@ import click
 from shardc.cli.output import HELP, format_option, plural, report
 from shardc.cli.specs import check_file, spec_files
 from shardc.diagnostics import Diagnostic
-from shardc.diagnostics.render import counts
+from shardc.diagnostics.findings import counts
 
 
 @click.command("check", context_settings=HELP)

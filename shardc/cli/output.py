@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 import click
 
 from shardc.diagnostics import Diagnostic
-from shardc.diagnostics.render import Format, render
 
 #: Options that show a command's help.
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -27,11 +26,20 @@ def format_option(command: F) -> F:
 
 
 def report(findings: Sequence[Diagnostic], format_: str, summary: str = "") -> int:
-    """Print findings; 1 if one of them is an error."""
-    text = render(list(findings), cast(Format, format_), summary=summary, color=_wants_color())
+    """Print findings; 1 if one of them is an error. The renderers are loaded where there is something to draw."""
+    if findings or format_ == "json":
+        text = _drawn(findings, format_, summary)
+    else:
+        text = summary if format_ in ("full", "concise") else ""
     if text:
         click.echo(text)
     return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+def _drawn(findings: Sequence[Diagnostic], format_: str, summary: str) -> str:
+    from shardc.diagnostics.render import Format, render
+
+    return render(list(findings), cast(Format, format_), summary=summary, color=_wants_color())
 
 
 def plural(count: int, word: str) -> str:

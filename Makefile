@@ -9,7 +9,7 @@ demo: .venv/run.stamp
 	$(BIN)/python -m scripts.demo
 
 test: .venv/dev.stamp
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check

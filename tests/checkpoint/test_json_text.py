@@ -40,7 +40,7 @@ def test_anything_else_is_an_error_with_a_reason(data: bytes, error: JsonError) 
 @pytest.mark.parametrize("name", ["x.json", "x.json.gz"])
 def test_reads_plain_and_packed_files(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    path.write_bytes(gzip.compress(b'{"a": 1}') if name.endswith(".gz") else b'{"a": 1}')
+    path.write_bytes(gzip.compress(b'{"a": 1}', mtime=0) if name.endswith(".gz") else b'{"a": 1}')
     assert read_json(path) == JsonFile(path, '{"a": 1}', {"a": 1})
 
 
@@ -57,7 +57,7 @@ def test_a_syntax_error_is_shown_where_it_is(tmp_path: Path) -> None:
 
 def test_a_syntax_error_in_a_packed_file_has_no_label(tmp_path: Path) -> None:
     path = tmp_path / "x.json.gz"
-    path.write_bytes(gzip.compress(b"{"))
+    path.write_bytes(gzip.compress(b"{", mtime=0))
     finding = read_json(path)
     assert isinstance(finding, Diagnostic)
     assert finding.label is None
@@ -67,8 +67,11 @@ def test_a_syntax_error_in_a_packed_file_has_no_label(tmp_path: Path) -> None:
     ("data", "found"),
     [
         (b"not gzip", "Not a gzipped file (b'no')"),
-        (gzip.compress(b'{"a": 1}')[:-9], "Compressed file ended before the end-of-stream marker was reached"),
-        (gzip.compress(b'{"a": 1}')[:10] + b"\xff" * 20, "Error -3 while decompressing data: invalid block type"),
+        (gzip.compress(b'{"a": 1}', mtime=0)[:-9], "Compressed file ended before the end-of-stream marker was reached"),
+        (
+            gzip.compress(b'{"a": 1}', mtime=0)[:10] + b"\xff" * 20,
+            "Error -3 while decompressing data: invalid block type",
+        ),
     ],
 )
 def test_a_broken_gzip_file(tmp_path: Path, data: bytes, found: str) -> None:
@@ -90,7 +93,7 @@ def test_a_missing_file_and_a_directory(tmp_path: Path) -> None:
 def test_a_file_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_text, "MAX_JSON_BYTES", 1000)
     path = tmp_path / "bomb.json.gz"
-    path.write_bytes(gzip.compress(b" " * 1001))
+    path.write_bytes(gzip.compress(b" " * 1001, mtime=0))
     finding = read_json(path)
     assert isinstance(finding, Diagnostic)
     assert finding.message == f"{path}: is too large"

@@ -120,8 +120,7 @@ def _meshes(bound: Bound, tp: list[int], ep: list[int]) -> list[dict[str, int]]:
     dims = bound.resolved.mesh_dims
     if "ep" not in dims and ep != [1]:
         raise click.UsageError(f"no axis of {bound.resolved.spec.name} is over ep")
-    sizes = {"tp": tp, "ep": ep}
-    return [{dim: {"tp": t, "ep": e}.get(dim, 1) for dim in dims} for e in sizes["ep"] for t in sizes["tp"]]
+    return [{dim: {"tp": t, "ep": e}.get(dim, 1) for dim in dims} for e in ep for t in tp]
 
 
 def _rank(plan: Plan, rank: int | None) -> Mapping[str, int]:

@@ -127,7 +127,7 @@ class Body:
         first = entries[0]
         self._blank()
         self._line(f"# {group}", 1)
-        dims = Dims({**self.resolved.axes, **first.axes}, {**self.resolved.lets, **first.lets})
+        dims = Dims(self.resolved.axes_of(first), {**self.resolved.lets, **first.lets})
         inner = {loop.index for loop in first.loops} | first.axes.keys()
         self._lets({k: v for k, v in first.lets.items() if not names(v) & inner}, dims, 1)
         shared = [when for when in first.when if all(when in entry.when for entry in entries)]
@@ -165,7 +165,7 @@ class Body:
         items: list[Code] = [name, shape, quote(entry.kind), dtype]
         at = self._at(entry, dims)
         if at:
-            items.append(dict_of(at, "at="))
+            items.append(prefixed("at=", dict_of(at)))
         if entry.load is not None:
             items.append(f"load={quote(entry.load)}")
         if [f.name for f in entry.formats] != ["dense"]:

@@ -36,12 +36,12 @@ def call(head: str, *items: Code) -> Bracket:
     return Bracket(f"{head}(", items, ")")
 
 
-def tuple_of(items: Sequence[Code], head: str = "") -> Code:
-    return Bracket(f"{head}(", tuple(items), ")", single=True) if items else f"{head}()"
+def tuple_of(items: Sequence[Code]) -> Code:
+    return Bracket("(", tuple(items), ")", single=True) if items else "()"
 
 
-def dict_of(items: Sequence[Code], head: str = "") -> Code:
-    return Bracket(f"{head}{{", tuple(items), "}")
+def dict_of(items: Sequence[Code]) -> Code:
+    return Bracket("{", tuple(items), "}")
 
 
 def prefixed(prefix: str, code: Code) -> Code:

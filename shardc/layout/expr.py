@@ -150,11 +150,17 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 def names(expr: Expr) -> set[str]:
     """Every name that `expr` mentions."""
-    found = {node.id for node in walk(expr) if isinstance(node, Name)}
-    for node in walk(expr):
-        if isinstance(node, Per):
-            found |= {node.child, node.parent}
-    return found
+    return {name for node in walk(expr) for name in own_names(node)}
+
+
+def own_names(node: Expr) -> tuple[str, ...]:
+    """The names that a node itself mentions, without those below it."""
+    match node:
+        case Name(id):
+            return (id,)
+        case Per(child, parent):
+            return (child, parent)
+    return ()
 
 
 def segments_of(layout: Expr, lets: Mapping[str, Expr]) -> tuple[Expr, ...]:

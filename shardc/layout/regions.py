@@ -93,7 +93,7 @@ def _regions(expr: Expr, scope: Scope) -> list[Region]:
     match expr:
         case Name(id) if id in scope.splits:
             split = scope.splits[id]
-            share = split.shares[scope.rank.get(split.over, 0)]
+            share = split.share(scope.rank)
             return [(share.start, share.stop, share.pad)]
         case Per(child, parent):
             return [_part_of_group(child, parent, scope, expr)]
@@ -171,7 +171,7 @@ def _part_of_group(child: str, parent: str, scope: Scope, expr: Expr) -> Region:
     if index is None:
         return (0, group, 0)
     split = scope.splits[child]
-    share = split.shares[scope.rank.get(split.over, 0)]
+    share = split.share(scope.rank)
     low, high = index * group, (index + 1) * group
     start, stop = min(max(share.start, low), high), min(max(share.stop, low), high)
     return (start - low, stop - low, 0)

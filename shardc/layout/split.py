@@ -5,6 +5,7 @@ An axis is dealt once, for every tensor that mentions it: q, k, v, their biases 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd, lcm
@@ -62,9 +63,9 @@ class Split:
     parent: str | None = None
     group: int = 1
 
-    @property
-    def ranks(self) -> int:
-        return len(self.shares)
+    def share(self, rank: Mapping[str, int]) -> Share:
+        """What one rank has of the axis; `rank` gives its coordinate on each mesh dim, 0 where it gives none."""
+        return self.shares[rank.get(self.over, 0)]
 
 
 def deal(axis: str, size: int, over: str, ranks: int, how: Dealing) -> Split:

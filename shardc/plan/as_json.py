@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from shardc.layout.show import show
-from shardc.plan.collectives import collectives
+from shardc.plan.collectives import at_work
 from shardc.plan.compile import Compiled
 from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.rectangles import zero_fill
@@ -25,11 +25,7 @@ def as_json(compiled: Compiled, ranks: Iterable[Coords], tensors: str = "*") -> 
         "evidence": plan.bound.evidence.name,
         "mesh": dict(plan.mesh),
         "ranks": [_rank(plan, rank, tensors) for rank in ranks],
-        "collectives": [
-            {"tensor": c.pattern, "collective": c.what, "mesh_dim": c.over}
-            for c in collectives(plan.bound.resolved)
-            if plan.mesh.get(c.over, 1) > 1
-        ],
+        "collectives": [{"tensor": c.pattern, "collective": c.what, "mesh_dim": c.over} for c in at_work(plan)],
         "contracts": [
             {"contract": h.contract.use, "requires": show(h.contract.require), "values": dict(h.values), "holds": True}
             for h in compiled.holds

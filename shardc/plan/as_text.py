@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardc.layout.show import show
-from shardc.plan.collectives import collectives
+from shardc.plan.collectives import at_work
 from shardc.plan.compile import Compiled
 from shardc.plan.plan import Coords, Plan
 from shardc.plan.rows import Row, rows
@@ -77,9 +77,8 @@ def _summary(compiled: Compiled, plan: Plan, rank: Coords) -> list[str]:
     lines = [f"{tensors} tensors   {_bytes(totals)}", f"mesh {mesh}; shown: {here}"]
     lines += _uneven(plan, rank, totals)
     todo: dict[tuple[str, str], list[str]] = {}
-    for one in collectives(plan.bound.resolved):
-        if plan.mesh.get(one.over, 1) > 1:
-            todo.setdefault((one.what, one.over), []).append(one.pattern)
+    for one in at_work(plan):
+        todo.setdefault((one.what, one.over), []).append(one.pattern)
     lines += [f"{what} over {over}: {', '.join(after)}" for (what, over), after in todo.items()]
     if not todo:
         lines.append("no collectives")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from shardc.layout.expr import Num, names, substitute
+from shardc.layout.expr import Num, substitute
 from shardc.layout.show import show
 from shardc.plan.compile import Compiled
-from shardc.plan.kinds import axes_in
+from shardc.plan.kinds import axes_of_dims
 from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.rectangles import zero_fill
 
@@ -48,9 +48,9 @@ def _block(compiled: Compiled, plan: Plan, shard: Shard, name: str, rank: Coords
     span = _byte_range(shard)
     if span is not None:
         lines.append(f"  bytes    {span[0]:,}..{span[1]:,} of the tensor")
-    used = {axis for dim in entry.dims for axis in axes_in(dim, plan.bound.axes_of(shard.family))}
+    used = axes_of_dims(entry.dims, plan.bound.axes_of(shard.family))
     for held in compiled.holds:
-        if used & set().union(*(names(expr) for expr in held.contract.given.values())):
+        if used & held.contract.names:
             lines.append(f"  contract {held.contract.use}: {show(held.contract.require)}")
     return "\n".join(lines)
 

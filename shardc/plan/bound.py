@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import lcm
 
@@ -18,7 +18,7 @@ from shardc.plan.families import MAX_TENSORS, enumerate_names, tensor_count
 from shardc.plan.family import Family
 from shardc.plan.formula_findings import formula_findings
 from shardc.plan.grid import Grid
-from shardc.plan.kinds import axes_in
+from shardc.plan.kinds import axes_in, axes_of_dims
 from shardc.plan.names import Names
 from shardc.plan.resolved import Axis, Entry, PartDim, Resolved
 from shardc.plan.stored import stored
@@ -96,17 +96,15 @@ class Bound:
         return entry.tie is not None and (entry.tie.when is None or condition(entry.tie.when, self.values))
 
     def axes_of(self, family: Family) -> Mapping[str, Axis]:
-        return {**self.resolved.axes, **family.entry.axes}
+        return self.resolved.axes_of(family.entry)
 
     def split(self, axis: Axis, env: Mapping[str, int], ranks: int, parent: Split | None) -> Split:
         """The axis dealt to `ranks` ranks; SplitError or FormulaError if it can't be."""
         elements = number(axis.size, {**self.values, **env})
         if parent is not None:
             return deal_within(axis.name, elements, parent)
-        how = axis.how
-        granule = lcm(how.granule, self.granules.get(axis.name, 1))
-        dealing = Dealing(granule, how.if_uneven, how.if_fewer, how.replicas, how.pad_to, how.pad_local_to)
-        return deal(axis.name, elements, axis.over, ranks, dealing)
+        granule = lcm(axis.how.granule, self.granules.get(axis.name, 1))
+        return deal(axis.name, elements, axis.over, ranks, replace(axis.how, granule=granule))
 
 
 def bind(resolved: Resolved, evidence: Evidence) -> Bound:
@@ -149,7 +147,7 @@ def _add(names: Names, bound: Bound) -> None:
 def _splitting(entry: Entry, dim: int, bound: Bound) -> tuple[str, ...]:
     if entry.rank0_dim == dim:
         return ("tp",)
-    axes = {**bound.resolved.axes, **entry.axes}
+    axes = bound.resolved.axes_of(entry)
     return tuple(dict.fromkeys(axes[axis].over for axis in axes_in(entry.dims[dim], axes)))
 
 
@@ -173,8 +171,8 @@ def _without_absent(names: Names, bound: Bound) -> Names:
 def _whole_scope(names: Names, bound: Bound) -> Scope:
     """All axes undealt: a layout's full size."""
     splits: dict[str, Split] = {}
-    axes = {**bound.resolved.axes, **names.entry.axes}
-    used = {axis for dim in names.entry.dims for axis in axes_in(dim, axes)}
+    axes = bound.resolved.axes_of(names.entry)
+    used = axes_of_dims(names.entry.dims, axes)
     wanted = set(used)
     for axis in used:
         while (parent := axes[axis].within) is not None:

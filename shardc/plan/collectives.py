@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shardc.plan.kinds import REDUCED, axes_in
+from shardc.plan.kinds import REDUCED, axes_in, words_of
+from shardc.plan.plan import Plan
 from shardc.plan.resolved import Entry, Resolved
 
 _EMBEDDINGS = ("embed", "wte")
@@ -29,9 +30,14 @@ def collectives(resolved: Resolved) -> list[Collective]:
     return list(dict.fromkeys(one for entry in resolved.entries for one in _of(entry, resolved)))
 
 
+def at_work(plan: Plan) -> list[Collective]:
+    """Those whose mesh dim has more than one rank."""
+    return [one for one in collectives(plan.bound.resolved) if plan.mesh.get(one.over, 1) > 1]
+
+
 def _of(entry: Entry, resolved: Resolved) -> Iterator[Collective]:
-    axes = {**resolved.axes, **entry.axes}
-    words = entry.derived.split(" + ")
+    axes = resolved.axes_of(entry)
+    words = words_of(entry.derived)
     if any(word in REDUCED for word in words) and entry.in_dim is not None:
         for over in dict.fromkeys(axes[axis].over for axis in axes_in(entry.dims[entry.in_dim], axes)):
             yield Collective(entry.pattern, "all_reduce", over)

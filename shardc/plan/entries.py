@@ -10,7 +10,7 @@ from shardc.layout.expr import Expr, Name
 from shardc.plan.axes import read_axes
 from shardc.plan.formats import format_named
 from shardc.plan.formulas import Formulas
-from shardc.plan.kinds import axes_in, derive
+from shardc.plan.kinds import axes_in, derive, words_of
 from shardc.plan.names import INDEX
 from shardc.plan.resolved import Axis, Entry, Format, Loop, Tie
 from shardc.source import Path_
@@ -133,7 +133,7 @@ class EntryReader:
             when=(*place.when, *self._condition(tensor.when, (*path, "when"), numbers)),
             axes=place.own_axes,
             lets=place.own_lets,
-            kind=" + ".join(word.strip() for word in tensor.shard.split("+")),
+            kind=" + ".join(words_of(tensor.shard)),
             derived=derived.kind,
             leads=derived.leads,
             swapped=swapped,

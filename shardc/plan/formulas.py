@@ -19,6 +19,7 @@ from shardc.layout.expr import (
     Per,
     children,
     names,
+    own_names,
     replace_nodes,
     substitute,
     walk,
@@ -65,7 +66,7 @@ class Formulas:
         choices = set(known)
         unknown = sorted(names(expr) - choices)
         for name in unknown if len(self.findings) < MAX_FINDINGS else ():
-            at = next(node.at for node in walk(expr) if name in _own_names(node))
+            at = next(node.at for node in walk(expr) if name in own_names(node))
             near = get_close_matches(name, sorted(choices), n=1)
             label = Label(self.document.inside(path, *at), f"did you mean `{near[0]}`?" if near else "")
             self.findings.append(Diagnostic("SHD103", f"unknown name `{name}`", label, help=f"{what} may stand here"))
@@ -188,13 +189,3 @@ class Formulas:
 
 def _has_local(expr: Expr) -> bool:
     return any(isinstance(node, Local) for node in walk(expr))
-
-
-def _own_names(node: Expr) -> tuple[str, ...]:
-    """The names that a node itself mentions, without those below it."""
-    match node:
-        case Name(id):
-            return (id,)
-        case Per(child, parent):
-            return (child, parent)
-    return ()

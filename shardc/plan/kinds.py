@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shardc.layout.expr import Binary, Cat, Expr, Name, Num, Per
@@ -71,9 +71,14 @@ def derive(
     return Derived(" + ".join(dict.fromkeys(kinds)) or "replicated", leads)
 
 
+def words_of(kind: str) -> list[str]:
+    """The words of a kind: `expert_slices + row_parallel` has two."""
+    return [word.strip() for word in kind.split("+")]
+
+
 def agrees(written: str, derived: str) -> bool:
     """Whether a written kind is the derived one or a general form of it."""
-    given, implied = _words(written), _words(derived)
+    given, implied = words_of(written), words_of(derived)
     if implied == ["expert_slices"]:
         return given in (["expert_slices"], ["expert_slices", "replicated"], ["expert_slices", "rank0"])
     return len(given) == len(implied) and all(a in GENERAL.get(b, (b,)) for a, b in zip(given, implied, strict=True))
@@ -81,8 +86,8 @@ def agrees(written: str, derived: str) -> bool:
 
 def specific(written: str, derived: str) -> bool:
     """Whether the written kind is as specific as the shape allows."""
-    return [w for w in _words(written) if w not in ("rank0", "replicated")] == [
-        d for d in _words(derived) if d != "replicated"
+    return [w for w in words_of(written) if w not in ("rank0", "replicated")] == [
+        d for d in words_of(derived) if d != "replicated"
     ]
 
 
@@ -100,8 +105,9 @@ def axes_in(expr: Expr, axes: Mapping[str, Axis]) -> list[str]:
     return []
 
 
-def _words(kind: str) -> list[str]:
-    return [word.strip() for word in kind.split("+")]
+def axes_of_dims(dims: Iterable[Expr], axes: Mapping[str, Axis]) -> set[str]:
+    """The axes that the dims of a shape name."""
+    return {axis for dim in dims for axis in axes_in(dim, axes)}
 
 
 def _is_experts(dim: Expr, axes: Mapping[str, Axis]) -> bool:

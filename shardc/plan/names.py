@@ -16,6 +16,11 @@ from shardc.plan.resolved import Entry
 INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
+def starred(pattern: str) -> str:
+    """A name pattern with `*` for each index."""
+    return INDEX.sub("*", pattern)
+
+
 @dataclass(frozen=True)
 class Names:
     """Names of one entry whose shape is the same. `env` holds the indices that the shape depends on.

@@ -54,10 +54,14 @@ class Shard:
         return prod(self.local_shape) * SIZES[self.part.load]
 
     @property
+    def real_elements(self) -> int:
+        """Elements of one local tensor that come from the file."""
+        return prod(sum(stop - start for start, stop, _ in dim) for dim in self.at)
+
+    @property
     def padding_bytes(self) -> int:
         """Bytes of one local tensor that are zero fill."""
-        real = prod(sum(stop - start for start, stop, _ in dim) for dim in self.at)
-        return self.local_bytes - real * SIZES[self.part.load]
+        return self.local_bytes - self.real_elements * SIZES[self.part.load]
 
 
 @dataclass
@@ -145,8 +149,7 @@ class Plan:
 
     def share(self, family: Family, axis: str, rank: Coords) -> Share:
         """The rank's part of an axis that a family mentions."""
-        split = self.splits_of(family)[axis]
-        return split.shares[rank.get(split.over, 0)]
+        return self.splits_of(family)[axis].share(rank)
 
     def shards(self, rank: Coords) -> Iterator[Shard]:
         """Everything one rank keeps, in the order of the spec."""

@@ -45,24 +45,24 @@ def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]
 def _check_distinct(spec: Spec, formulas: Formulas) -> None:
     """A name means one thing: config symbols, axes, lets and indices are distinct, and axes over all groups."""
     owners: dict[str, str] = dict.fromkeys(spec.config, "config")
-    scopes: list[tuple[Path_, Mapping[str, object]]] = [(("axes",), spec.axes), (("let",), spec.let)]
-    for where, declared in scopes:
-        for name in declared:
-            _claim(name, (*where, name), owners, formulas)
-            owners.setdefault(name, where[0] if isinstance(where[0], str) else "")
+    _claim((), {"axes": spec.axes, "let": spec.let}, owners, formulas)
     for group, field in spec.groups.items():
         local = dict(owners)
-        for part, declared in (("for", field.loops), ("axes", field.axes), ("let", field.let)):
-            for name in declared:
-                _claim(name, ("groups", group, part, name), local, formulas)
-                local.setdefault(name, part)
+        _claim(("groups", group), {"for": field.loops, "axes": field.axes, "let": field.let}, local, formulas)
         owners |= {axis: f"groups.{group}.axes" for axis in field.axes if axis not in owners}
 
 
-def _claim(name: str, path: Path_, owners: Mapping[str, str], formulas: Formulas) -> None:
-    if name in owners:
-        label = Label(formulas.document.key(*path), f"also in `{owners[name]}`")
-        formulas.findings.append(Diagnostic("SHD105", f"the name `{name}` is given twice", label, help="rename one"))
+def _claim(path: Path_, parts: Mapping[str, Mapping[str, object]], owners: dict[str, str], formulas: Formulas) -> None:
+    """The names declared in the `parts` of a spec or a group; `owners` has where each was given first."""
+    for part, declared in parts.items():
+        for name in declared:
+            owner = owners.get(name)
+            if owner is None:
+                owners[name] = part
+                continue
+            label = Label(formulas.document.key(*path, part, name), f"also in `{owner}`")
+            message = f"the name `{name}` is given twice"
+            formulas.findings.append(Diagnostic("SHD105", message, label, help="rename one"))
 
 
 def _symbols(spec: Spec, formulas: Formulas) -> dict[str, Symbol]:

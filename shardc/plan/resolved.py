@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shardc.layout.expr import Expr
+from shardc.layout.expr import Expr, names
 from shardc.layout.split import Dealing
 from shardc.source import Document, Path_
 from shardc.spec.model import Spec
@@ -149,6 +149,11 @@ class Contract:
     over: tuple[str, ...]
     path: Path_
 
+    @property
+    def names(self) -> set[str]:
+        """The config symbols and axes that its parameters are made of."""
+        return set().union(*map(names, self.given.values()))
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -161,6 +166,10 @@ class Resolved:
     lets: Mapping[str, Expr]
     entries: tuple[Entry, ...]
     contracts: tuple[Contract, ...]
+
+    def axes_of(self, entry: Entry) -> Mapping[str, Axis]:
+        """The axes that an entry may name: the spec's, and those of its group."""
+        return {**self.axes, **entry.axes}
 
     @property
     def mesh_dims(self) -> tuple[str, ...]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from shardc.layout.strides import strides
 from shardc.plan.kinds import axes_in
+from shardc.plan.names import starred
 from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.totals import Totals, shard_totals
-
-_INDEX = re.compile(r"\{[a-z0-9_]+\}")
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ def rows(plan: Plan, rank: Coords, tensors: str = "*") -> list[Row]:
 
 def shown_name(shard: Shard) -> str:
     """The entry's pattern with `*` for indices, and the companion's own ending."""
-    pattern = _INDEX.sub("*", shard.family.entry.pattern)
+    pattern = starred(shard.family.entry.pattern)
     return shard.part.part.named(pattern) if shard.part.part else pattern
 
 
@@ -59,7 +57,5 @@ def _units(plan: Plan, shard: Shard, rank: Coords) -> str:
     for dim in family.entry.dims:
         for axis in axes_in(dim, axes):
             if axes[axis].role == "heads":
-                split = plan.splits_of(family)[axis]
-                share = split.shares[rank.get(split.over, 0)]
-                return f"{share.local} x {strides(dim, axis, family.scope)[0]}"
+                return f"{plan.share(family, axis, rank).local} x {strides(dim, axis, family.scope)[0]}"
     return "-"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
 from shardc.plan.multiplicity import rows_held
 from shardc.plan.plan import Coords, Plan, Shard
@@ -37,11 +36,10 @@ def shard_totals(plan: Plan, shard: Shard, rank: Coords) -> Totals:
     """The bytes of all tensors of one shard: `full` over all its names, the rest over those the rank keeps."""
     kept = len(shard.names)
     item = SIZES[shard.part.load]
-    real = prod(sum(stop - start for start, stop, _ in dim) for dim in shard.at)
     return Totals(
         full=shard.full_bytes * shard.part.count,
         local=shard.local_bytes * kept,
-        replicated=(real - _rows_alone(plan, shard, rank)) * item * kept,
+        replicated=(shard.real_elements - _rows_alone(plan, shard, rank)) * item * kept,
         padding=shard.padding_bytes * kept,
     )
 

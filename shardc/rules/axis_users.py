@@ -9,14 +9,13 @@ from shardc.layout.expr import names
 from shardc.layout.strides import strides
 from shardc.plan.bound import Bound
 from shardc.plan.family import Family
-from shardc.plan.kinds import axes_in
+from shardc.plan.kinds import axes_of_dims
 from shardc.plan.resolved import Axis
 
 
 def mentioned(user: Family, bound: Bound) -> set[str]:
     """The axes that the dims of a family name."""
-    axes = bound.axes_of(user)
-    return {axis for dim in user.entry.dims for axis in axes_in(dim, axes)}
+    return axes_of_dims(user.entry.dims, bound.axes_of(user))
 
 
 def users_of(axis: Axis, bound: Bound, env: Mapping[str, int]) -> list[Family]:

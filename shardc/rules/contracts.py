@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.expr import names
 from shardc.layout.show import show
 from shardc.plan.bound import Bound
 from shardc.plan.compile import ContractFault
 from shardc.plan.family import Family
-from shardc.plan.kinds import axes_in
+from shardc.rules.axis_users import mentioned
 from shardc.rules.lines import line_of
 from shardc.rules.sizes import valid_sizes
 from shardc.rules.values import config_values, mesh_values
@@ -45,9 +44,9 @@ def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: t
 
 def _cut_with_it(fault: ContractFault, bound: Bound) -> list[Family]:
     """One family of each entry that an axis of the contract splits."""
-    axes = set().union(*(names(expr) for expr in fault.contract.given.values())) & bound.resolved.axes.keys()
+    axes = fault.contract.names & bound.resolved.axes.keys()
     found: dict[tuple[str | int, ...], Family] = {}
     for family in bound.families:
-        if any(axis in axes for dim in family.entry.dims for axis in axes_in(dim, bound.axes_of(family))):
+        if axes & mentioned(family, bound):
             found.setdefault(family.entry.path, family)
     return list(found.values())

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.show import show
-from shardc.plan.kinds import MEANING, agrees, specific
+from shardc.plan.kinds import MEANING, agrees, specific, words_of
 from shardc.plan.resolved import Entry, Resolved
 
 
@@ -25,7 +25,7 @@ def _unknown(entry: Entry, resolved: Resolved) -> list[Diagnostic]:
     help = f"kinds: {', '.join(MEANING)}; or `expert_slices + …`"
     return [
         Diagnostic("SHD106", f"unknown shard kind `{word}`", Label(place, _did_you_mean(word)), help=help)
-        for word in entry.kind.split(" + ")
+        for word in words_of(entry.kind)
         if word not in MEANING
     ]
 
@@ -56,4 +56,4 @@ def _compare(entry: Entry, resolved: Resolved) -> Iterator[Diagnostic]:
 
 
 def _meaning(kind: str) -> str:
-    return ", ".join(MEANING.get(word, word) for word in kind.split(" + "))
+    return ", ".join(MEANING.get(word, word) for word in words_of(kind))

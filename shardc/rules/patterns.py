@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_])[0-9]+(?![A-Za-z0-9_])")
-_INDEX = re.compile(r"\{[a-z0-9_]+\}")
 
 #: Patterns that a close match is looked for among; comparing more takes long and helps nobody.
 _COMPARED = 300
@@ -24,11 +23,6 @@ def by_pattern(names: Iterable[str]) -> dict[str, list[str]]:
     for name in names:
         out.setdefault(pattern_of(name), []).append(name)
     return out
-
-
-def entry_pattern(written: str) -> str:
-    """The same for an entry's pattern, whose indices stand in braces."""
-    return _INDEX.sub("*", written)
 
 
 def closest(wanted: str, others: Iterable[str]) -> str | None:

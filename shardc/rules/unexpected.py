@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from shardc.diagnostics import Diagnostic, Label
+from shardc.plan.names import starred
 from shardc.rules.differences import Differences
-from shardc.rules.patterns import by_pattern, entry_pattern, shared_steps
+from shardc.rules.patterns import by_pattern, shared_steps
 
 #: Patterns that have a finding of their own; a file with more is another model's.
 _MOST = 20
@@ -39,7 +40,7 @@ def _rest(names: list[str], differences: Differences) -> Diagnostic:
 def _beside(pattern: str, differences: Differences) -> Label:
     """The group whose tensors stand nearest to these in the file, or all groups where none is near."""
     resolved = differences.bound.resolved
-    nearest = max(resolved.entries, key=lambda entry: shared_steps(pattern, entry_pattern(entry.pattern)))
-    if shared_steps(pattern, entry_pattern(nearest.pattern)) < 2:
+    nearest = max(resolved.entries, key=lambda entry: shared_steps(pattern, starred(entry.pattern)))
+    if shared_steps(pattern, starred(nearest.pattern)) < 2:
         return Label(resolved.document.key("groups"))
     return Label(resolved.document.key("groups", nearest.group), "its neighbours are claimed here")

@@ -16,7 +16,7 @@ def test_a_tuple_of_one_keeps_its_comma() -> None:
 
 
 def test_a_dict() -> None:
-    assert flat(dict_of(["0: a", "1: b"], "at=")) == "at={0: a, 1: b}"
+    assert flat(prefixed("at=", dict_of(["0: a", "1: b"]))) == "at={0: a, 1: b}"
     assert flat(dict_of([])) == "{}"
 
 

@@ -180,8 +180,8 @@ class Body:
         self._code(call("yield rt.Tensor", *items), depth)
 
     def _at(self, entry: Entry, dims: Dims) -> list[Code]:
-        if entry.kind.endswith("rank0"):
-            dim = entry.out_dim or 0
+        dim = entry.rank0_dim
+        if dim is not None:
             return [f'{dim}: rt.rank0(mesh["tp"], {dims.size(entry.written[dim])})']
         found = [
             (i, self.variables.get(expr) or dims.regions(written))

@@ -48,6 +48,14 @@ def _compare(entry: Entry, resolved: Resolved) -> Iterator[Diagnostic]:
             related=(Label(document.value(*entry.path, "shape"), _meaning(entry.derived)),),
             help=f"if the shape [{shape}] is right, write `shard: {entry.derived}`; if the kind is, correct the shape",
         )
+    elif "rank0" in words_of(entry.kind) and entry.rank0_dim is None:
+        yield Diagnostic(
+            "SHD210",
+            f"{name} says {entry.kind}, but has no rows that other ranks could fill with zeros",
+            Label(shard, _meaning(entry.kind)),
+            related=(Label(document.value(*entry.path, "shape"), "no output dim"),),
+            help=f"write `shard: {entry.derived}`, or give the shape an output dim",
+        )
     elif not specific(entry.kind, entry.derived):
         message = f"{name} says {entry.kind}; its shape says more: {entry.derived}"
         label = Label(shard, _meaning(entry.derived))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shardc.diagnostics import Diagnostic, Label, Value
@@ -68,13 +68,8 @@ def bad_index(
     path: Path, problem: str, *, expected: str, found: str, help: str = "", same_cause: tuple[str, ...] = ()
 ) -> Diagnostic:
     """SHD407: the files of a checkpoint and what says where each tensor is do not agree."""
-    return Diagnostic(
-        code="SHD407",
-        message=f"{path}: {problem}",
-        values=(Value("expected", expected), Value("found", found)),
-        help=help,
-        same_cause=same_cause,
-    )
+    broken = broken_file(path, problem, expected=expected, found=found, help=help, same_cause=same_cause)
+    return replace(broken, code="SHD407")
 
 
 def broken_tensors(path: Path, faults: Iterable[Fault], *, help: str) -> list[Diagnostic]:

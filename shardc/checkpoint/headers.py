@@ -50,6 +50,11 @@ def is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= _MAX_INT
 
 
+def is_pair(value: object) -> bool:
+    """Whether a JSON value is two counts in ascending order: offsets, or the ends of a range."""
+    return isinstance(value, list) and len(value) == 2 and all(map(is_count, value)) and value[0] <= value[1]
+
+
 def as_shape(value: object) -> tuple[int, ...] | None:
     """A JSON value as a shape, if it is one: a list of at most 64 sizes."""
     if not isinstance(value, list) or len(value) > _MAX_DIMS or not all(map(is_count, value)):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from shardc.checkpoint.file_findings import Fault, broken_file, broken_tensors, shown
-from shardc.checkpoint.headers import Header, as_shape, header, is_count, read_raw_header
+from shardc.checkpoint.headers import Header, as_shape, header, is_pair, read_raw_header
 from shardc.checkpoint.json_text import JsonError, parse_object
 from shardc.diagnostics import Diagnostic
 from shardc.spec.dtypes import SIZES, nbytes
@@ -70,7 +70,7 @@ def _check_entry(name: str, entry: object, data_at: int) -> Stored | Fault:
     if not isinstance(entry, dict) or entry.keys() != _FIELDS:
         return Fault(name, "has a malformed entry", _ENTRY, shown(entry))
     dtype, offsets, shape = entry["dtype"], entry["data_offsets"], as_shape(entry["shape"])
-    if shape is None or not _is_range(offsets):
+    if shape is None or not is_pair(offsets):
         return Fault(name, "has a malformed entry", _ENTRY, shown(entry))
     if not isinstance(dtype, str) or dtype not in SIZES:
         return Fault(name, "has an unknown dtype", ", ".join(SIZES), shown(dtype))
@@ -80,10 +80,6 @@ def _check_entry(name: str, entry: object, data_at: int) -> Stored | Fault:
         problem = "has data_offsets that do not fit its dtype and shape"
         return Fault(name, problem, f"{expected} bytes for {dtype} {list(shape)}", f"{end - begin} bytes")
     return Stored(header(dtype, shape), data_at + begin, data_at + end)
-
-
-def _is_range(offsets: object) -> bool:
-    return isinstance(offsets, list) and len(offsets) == 2 and all(map(is_count, offsets)) and offsets[0] <= offsets[1]
 
 
 def _check_tiling(path: Path, stored: Mapping[str, Stored], data_at: int, file_bytes: int) -> list[Diagnostic]:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from shardc.checkpoint.file_findings import Fault, shown
-from shardc.checkpoint.headers import Header, as_shape, header, is_count
+from shardc.checkpoint.headers import Header, as_shape, header, is_pair
 from shardc.spec.dtypes import SIZES
 
 _PLACEHOLDER = re.compile(r"\{(0|[1-9][0-9]*)\}")
@@ -64,13 +64,9 @@ def _split_name(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 def _as_runs(ranges: object) -> tuple[range, ...]:
     """Inclusive pairs [[first, last], …] as ranges; empty where they are not."""
-    if not isinstance(ranges, list) or not all(map(_is_pair, ranges)):
+    if not isinstance(ranges, list) or not all(map(is_pair, ranges)):
         return ()
     return tuple(range(first, last + 1) for first, last in ranges)
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(is_count, value)) and value[0] <= value[1]
 
 
 def _placeholders(count: int) -> str:

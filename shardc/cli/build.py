@@ -10,6 +10,7 @@ import click
 from shardc.cli.output import HELP, format_option, plural, report
 from shardc.cli.specs import DEFAULT_SPECS, check_file, spec_files
 from shardc.diagnostics import Diagnostic, Label
+from shardc.diagnostics.findings import counts
 from shardc.emit.tree import differences, tree, write
 from shardc.rules.check import Checked
 
@@ -33,7 +34,7 @@ def command(paths: tuple[Path, ...], check_only: bool, out: Path, format_: str) 
         if one is not None:
             checked.append(one)
     findings += _same_name(checked)
-    if any(finding.severity == "error" for finding in findings):
+    if counts(findings).errors:
         sys.exit(report(findings, format_, "nothing was written"))
     specs = [one.resolved for one in checked if one.resolved is not None]
     wanted = tree(specs)

@@ -24,7 +24,7 @@ def command(paths: tuple[Path, ...], format_: str) -> None:
     for file in files:
         checked, own = check_file(file)
         findings += own
-        faulty += any(finding.severity == "error" for finding in own)
+        faulty += counts(own).errors > 0
         plans += checked.plans if checked else 0
     sys.exit(report(findings, format_, summary(findings, faulty, len(files), plans)))
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from shardc.diagnostics import Diagnostic
+from shardc.diagnostics.findings import counts
 
 #: Options that show a command's help.
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -33,7 +34,7 @@ def report(findings: Sequence[Diagnostic], format_: str, summary: str = "") -> i
         text = summary if format_ in ("full", "concise") else ""
     if text:
         click.echo(text)
-    return 1 if any(finding.severity == "error" for finding in findings) else 0
+    return 1 if counts(findings).errors else 0
 
 
 def _drawn(findings: Sequence[Diagnostic], format_: str, summary: str) -> str:

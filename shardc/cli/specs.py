@@ -15,7 +15,8 @@ from shardc.plan.resolve import resolve
 from shardc.plan.resolved import Resolved
 from shardc.rules import double_entry
 from shardc.rules.check import Checked, check_spec
-from shardc.source import load
+from shardc.source import Document, load
+from shardc.spec.model import Spec
 from shardc.spec.read import read_spec
 
 DEFAULT_SPECS = Path("specs")
@@ -77,6 +78,11 @@ def resolve_file(path: Path) -> tuple[Resolved | None, list[Diagnostic]]:
     spec, findings = read_spec(document)
     if spec is None:
         return None, findings
+    return resolve_spec(spec, document)
+
+
+def resolve_spec(spec: Spec, document: Document) -> tuple[Resolved | None, list[Diagnostic]]:
+    """The same for a spec that has been read."""
     resolved, findings = resolve(spec, document)
     findings = findings or [finding for finding in double_entry.check(resolved) if finding.severity == "error"]
     return (None if findings else resolved), findings

@@ -9,8 +9,9 @@ import click
 
 from shardc.checkpoint import Checkpoint, read_checkpoint
 from shardc.cli.output import HELP, format_option, plural, report
-from shardc.cli.specs import DEFAULT_SPECS, evidence_of, resolve_file
+from shardc.cli.specs import DEFAULT_SPECS, evidence_of, resolve_file, resolve_spec
 from shardc.diagnostics import Diagnostic
+from shardc.diagnostics.findings import counts
 from shardc.plan.as_text import size
 from shardc.plan.bound import bind
 from shardc.plan.resolved import Resolved
@@ -43,7 +44,7 @@ def command(paths: tuple[Path, ...], specs: Path, format_: str) -> None:
         sys.exit(report(bound.findings, format_))
     covered = coverage.check(bound, checkpoint.headers)
     findings = [*claims.check(bound), *covered.findings]
-    errors = sum(finding.severity == "error" for finding in findings)
+    errors = counts(findings).errors
     head = f"{plural(errors, 'error')}" if errors else "clean"
     held = f"{plural(len(checkpoint.headers), 'tensor')}, {checkpoint.bytes:,} bytes ({size(checkpoint.bytes)})"
     claimed = f"{covered.claimed} claimed, {covered.ignored} ignored with a reason"
@@ -61,8 +62,8 @@ def _spec(path: Path | None, folder: Path, checkpoint: Checkpoint) -> tuple[Reso
     for file in sorted(folder.glob("*.yaml")):
         document, _ = load(file)
         spec, _ = read_spec(document) if document else (None, [])
-        if spec is not None and set(spec.architectures) & set(architectures):
-            return resolve_file(file)
+        if document is not None and spec is not None and set(spec.architectures) & set(architectures):
+            return resolve_spec(spec, document)
         known |= set(spec.architectures) if spec else set()
     named = ", ".join(architectures) or "none"
     message = f"no spec in {folder} for the architectures of {checkpoint.config.path}: {named}"

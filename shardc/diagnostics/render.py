@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Literal, assert_never
 
 from shardc.diagnostics.diagnostic import Diagnostic
-from shardc.diagnostics.findings import Counts, counts, in_order
+from shardc.diagnostics.findings import in_order
 from shardc.diagnostics.render_concise import render_concise
 from shardc.diagnostics.render_full import render_full
 from shardc.diagnostics.render_github import render_github
 from shardc.diagnostics.render_json import render_json
 from shardc.diagnostics.source_lines import read_text
-
-__all__ = ["Counts", "Format", "counts", "read_text", "render"]
 
 Format = Literal["full", "concise", "json", "github"]
 

@@ -34,9 +34,9 @@ def blocks(compiled: Compiled, rank: Coords, tensors: str) -> str:
 
 def _block(compiled: Compiled, plan: Plan, shard: Shard, name: str, rank: Coords) -> str:
     entry = shard.family.entry
+    numbers = ", ".join(_numbers(plan, shard, i) for i in range(len(entry.dims)))
     lines = [name]
-    formula = ", ".join(show(expr) for expr in entry.written)
-    lines.append(f"  shape    [{formula}] = [{', '.join(_numbers(plan, shard, i) for i in range(len(entry.dims)))}]")
+    lines.append(f"  shape    {entry.formula} = [{numbers}]")
     lines.append(f"  file     {shard.part.dtype} {list(shard.shape)}, {shard.full_bytes:,} bytes")
     lines.append(f"  rank     {', '.join(f'{dim} {rank.get(dim, 0)}' for dim in plan.mesh)}: {shard.kind}")
     lines.append(f"  local    {shard.part.load} {list(shard.local_shape)}, {shard.local_bytes:,} bytes")

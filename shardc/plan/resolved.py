@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shardc.layout.expr import Expr, names
+from shardc.layout.show import show
 from shardc.layout.split import Dealing
 from shardc.source import Document, Path_
 from shardc.spec.model import Spec
@@ -114,6 +115,11 @@ class Entry:
     optional: bool
     tie: Tie | None
     collective: str | None
+
+    @property
+    def formula(self) -> str:
+        """The shape as its author wrote it: `[heads * head_dim, hidden]`."""
+        return f"[{', '.join(map(show, self.written))}]"
 
     @property
     def out_dim(self) -> int | None:

@@ -16,7 +16,7 @@ from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis
 from shardc.rules.axis_users import grain_labels, in_a_segment, mentioned, row_labels, shown_name, users_of
 from shardc.rules.lines import line_of
-from shardc.rules.sizes import valid_sizes
+from shardc.rules.sizes import also_at, valid_sizes
 from shardc.rules.values import config_values
 
 
@@ -60,11 +60,8 @@ def finding(faults: AxisFaults, bound: Bound) -> Diagnostic:
     users = users_of(axis, bound, fault.env)
     root_users = [user for user in users if axis.name in mentioned(user, bound)] or users
     related = [label for user in root_users[:1] for label in row_labels(user, axis, bound, ranks)]
-    notes = []
-    if in_a_segment(axis, users, bound):
-        notes.append("each segment of a concatenation is cut by itself: the rule holds per section")
-    if faults.also:
-        notes.append(f"also at {over} = {', '.join(map(str, faults.also))}")
+    segmented = in_a_segment(axis, users, bound)
+    per_segment = ("each segment of a concatenation is cut by itself: the rule holds per section",) if segmented else ()
     return Diagnostic(
         error.code,
         error.message,
@@ -72,7 +69,7 @@ def finding(faults: AxisFaults, bound: Bound) -> Diagnostic:
         related=(*related, *grain_labels(axis, bound)),
         values=_values(axis, bound, fault.env, root_users[:1]) + (Value(over, ranks, bound.evidence.name),),
         valid={over: valid_sizes(bound, mesh, over)},
-        notes=(*notes, *_other_indices(faults)),
+        notes=(*per_segment, *also_at(over, faults.also), *_other_indices(faults)),
         help=_help(axis, bound, ranks, error.code),
         same_cause=tuple(
             f"{shown_name(user, fault.env)} (line {line_of(user.entry, document)})" for user in root_users[1:]

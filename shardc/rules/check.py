@@ -37,10 +37,6 @@ class Checked:
     findings: list[Diagnostic] = field(default_factory=list)
     plans: int = 0
 
-    @property
-    def ok(self) -> bool:
-        return self.resolved is not None and not any(f.severity == "error" for f in self.findings)
-
 
 def check_spec(document: Document, find: FindEvidence) -> Checked:
     """Check a spec and every target that it claims; plans that compile are proved."""

@@ -11,7 +11,7 @@ from shardc.plan.compile import ContractFault
 from shardc.plan.family import Family
 from shardc.rules.axis_users import mentioned
 from shardc.rules.lines import line_of
-from shardc.rules.sizes import valid_sizes
+from shardc.rules.sizes import also_at, valid_sizes
 from shardc.rules.values import config_values, mesh_values
 
 
@@ -24,19 +24,18 @@ def message(fault: ContractFault, mesh: Mapping[str, int]) -> str:
     return f"{fault.contract.use} needs {show(fault.contract.require)}: {sizes} on {where}"
 
 
-def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...] = ()) -> Diagnostic:
+def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...]) -> Diagnostic:
     """`also` are further sizes of tp at which the contract does not hold."""
     contract, document = fault.contract, bound.resolved.document
     cut = _cut_with_it(fault, bound)
     formulas = ", ".join(f"{name} = {show(expr)}" for name, expr in contract.written.items())
-    more = (f"also at tp = {', '.join(map(str, also))}",) if also else ()
     return Diagnostic(
         fault.error.code if fault.error else "SHD301",
         message(fault, mesh),
         Label(document.value(*contract.path), formulas),
         values=config_values(contract.given.values(), bound.resolved.axes, bound) + mesh_values(mesh, bound),
         valid={"tp": valid_sizes(bound, mesh, "tp")},
-        notes=(f"why: {contract.why}", *more),
+        notes=(f"why: {contract.why}", *also_at("tp", also)),
         help=fault.error.help if fault.error else contract.help,
         same_cause=tuple(f"{family.names[0]} (line {line_of(family.entry, document)})" for family in cut),
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.show import show
 from shardc.plan.bound import Bound
 from shardc.plan.compile import CutFault
 from shardc.rules.lines import line_of
-from shardc.rules.sizes import valid_sizes
+from shardc.rules.sizes import also_at, valid_sizes
 from shardc.rules.values import config_values, mesh_values
 
 
@@ -19,9 +18,7 @@ def message(fault: CutFault) -> str:
     return f"{fault.name}: {where}{fault.error.message}"
 
 
-def findings(
-    faults: list[CutFault], bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...] = ()
-) -> list[Diagnostic]:
+def findings(faults: list[CutFault], bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...]) -> list[Diagnostic]:
     """One finding for each format and message; the tensors it stops are listed together.
 
     `also` are further sizes of tp at which units are cut.
@@ -37,7 +34,6 @@ def _finding(group: list[CutFault], bound: Bound, mesh: Mapping[str, int], also:
     document = bound.resolved.document
     first = group[0]
     entry, format = first.family.entry, first.family.stored.format.name
-    text = ", ".join(show(expr) for expr in entry.written)
     others = dict.fromkeys(
         f"{fault.family.entry.path[-1]} (line {line_of(fault.family.entry, document)})"
         for fault in group[1:]
@@ -53,11 +49,11 @@ def _finding(group: list[CutFault], bound: Bound, mesh: Mapping[str, int], also:
     return Diagnostic(
         first.error.code,
         message(first),
-        Label(document.value(*entry.path, "shape"), f"[{text}] = {list(first.family.shape)}"),
+        Label(document.value(*entry.path, "shape"), f"{entry.formula} = {list(first.family.shape)}"),
         related=(Label(document.value(*entry.path, "formats"), f"stored as {format}"),),
         values=sizes if ragged else sizes + mesh_values(mesh, bound),
         valid={} if ragged else {"tp": valid_sizes(bound, mesh, "tp")},
-        notes=(f"also at tp = {', '.join(map(str, also))}",) if also and not ragged else (),
+        notes=() if ragged else also_at("tp", also),
         help=help,
         same_cause=tuple(others),
     )

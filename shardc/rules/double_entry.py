@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.show import show
 from shardc.plan.kinds import MEANING, agrees, specific, words_of
 from shardc.plan.resolved import Entry, Resolved
 
@@ -40,13 +39,13 @@ def _compare(entry: Entry, resolved: Resolved) -> Iterator[Diagnostic]:
     name = entry.path[-1]
     shard = document.value(*entry.path, "shard")
     if not agrees(entry.kind, entry.derived):
-        shape = ", ".join(show(expr) for expr in entry.written)
         yield Diagnostic(
             "SHD210",
             f"{name} says {entry.kind}, its shape says {entry.derived}",
             Label(shard, _meaning(entry.kind)),
             related=(Label(document.value(*entry.path, "shape"), _meaning(entry.derived)),),
-            help=f"if the shape [{shape}] is right, write `shard: {entry.derived}`; if the kind is, correct the shape",
+            help=f"if the shape {entry.formula} is right, write `shard: {entry.derived}`; "
+            "if the kind is, correct the shape",
         )
     elif "rank0" in words_of(entry.kind) and entry.rank0_dim is None:
         yield Diagnostic(

@@ -16,7 +16,6 @@ _FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 class Explanation:
     """The text, and its runnable example: a spec, and the config (or tensor table) of its target, if any."""
 
-    code: str
     text: str
 
     def example(self, language: str) -> str | None:
@@ -26,7 +25,7 @@ class Explanation:
 
 def explanation(code: str) -> Explanation | None:
     path = _FOLDER / f"{code}.md"
-    return Explanation(code, path.read_text(encoding="utf-8")) if path.is_file() else None
+    return Explanation(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def codes() -> list[str]:

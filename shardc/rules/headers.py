@@ -6,7 +6,6 @@ from collections.abc import Mapping, Set
 from math import prod
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.show import show
 from shardc.layout.units import CutError
 from shardc.plan.bound import Bound
 from shardc.plan.evidence import Header
@@ -67,12 +66,11 @@ def _shape(
     bound: Bound, family: Family, names: list[str], found: tuple[int, ...], expected: tuple[int, ...]
 ) -> Diagnostic:
     entry = family.entry
-    formulas = ", ".join(show(expr) for expr in entry.written)
     packed = f", stored as {family.stored.format.name}" if family.stored.format.parts else ""
     return Diagnostic(
         "SHD403",
         f"{names[0]}: shape {list(found)} in the file, {list(expected)} by the spec{and_more(names)}",
-        Label(bound.resolved.document.value(*entry.path, "shape"), f"[{formulas}] = {list(family.shape)}{packed}"),
+        Label(bound.resolved.document.value(*entry.path, "shape"), f"{entry.formula} = {list(family.shape)}{packed}"),
         values=config_values(entry.dims, bound.axes_of(family), bound),
         help=shape_hint(found, expected) or "correct the formula, or the config symbols in it",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.plan.bound import Bound
@@ -19,9 +20,8 @@ def explain_layers(differences: Differences) -> None:
         gone: dict[int, list[str]] = {}
         groups: set[str] = set()
         for missing in differences.missing:
-            for name in missing.names:
-                value = _value(missing.family.entry.pattern, index, name)
-                if value is not None and value not in here:
+            for value, name in _values(missing.family.entry.pattern, index, missing.names):
+                if value not in here:
                     gone.setdefault(value, []).append(name)
                     groups.add(missing.family.entry.group)
         if gone:
@@ -77,18 +77,18 @@ def _present(index: str, differences: Differences) -> set[int]:
     """Values of the index for which the file has some tensor that the spec expects."""
     out: set[int] = set()
     for family in differences.bound.families:
-        if f"{{{index}}}" in family.entry.pattern:
-            matches = _matcher(family.entry.pattern, index)
-            names = family.stored.parts[0].names
-            out |= {int(m[index]) for name in names if name in differences.headers and (m := matches.match(name))}
+        there = (name for name in family.stored.parts[0].names if name in differences.headers)
+        out |= {value for value, _ in _values(family.entry.pattern, index, there)}
     return out
 
 
-def _value(pattern: str, index: str, name: str) -> int | None:
-    if f"{{{index}}}" not in pattern:
-        return None
-    found = _matcher(pattern, index).match(name)
-    return int(found[index]) if found else None
+def _values(pattern: str, index: str, names: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The value of the index in each of the pattern's names; nothing where the pattern does not use it."""
+    if f"{{{index}}}" in pattern:
+        matcher = _matcher(pattern, index)
+        for name in names:
+            if found := matcher.match(name):
+                yield int(found[index]), name
 
 
 def _matcher(pattern: str, index: str) -> re.Pattern[str]:

@@ -10,6 +10,11 @@ from shardc.plan.compile import compile_plan
 UP_TO = 64
 
 
+def also_at(over: str, sizes: tuple[int, ...]) -> tuple[str, ...]:
+    """The note that names further sizes of a mesh dim with the same fault; none where there are none."""
+    return (f"also at {over} = {', '.join(map(str, sizes))}",) if sizes else ()
+
+
 def valid_sizes(bound: Bound, mesh: Mapping[str, int], over: str) -> tuple[int, ...]:
     """Sizes 1 .. 64 of the mesh dim `over` that compile where every other mesh dim has one rank.
 

@@ -18,19 +18,22 @@ class Document:
     """One YAML file. `data` holds dicts, lists, str, int, bool, None; `keys` and `values` say where each stands."""
 
     file: str
-    text: str
     data: object
     keys: Mapping[Path_, Place] = field(repr=False)
     values: Mapping[Path_, Place] = field(repr=False)
 
     def value(self, *path: str | int) -> Span:
         """Where the value at `path` stands, or, if it is absent, the nearest thing around it that is there."""
-        return self._nearest(self.values, path)
+        for length in range(len(path), -1, -1):
+            place = self.values.get(path[:length])
+            if place is not None:
+                return _span(self.file, place)
+        return Span(self.file, 1, 1, 1, 1)
 
     def key(self, *path: str | int) -> Span:
         """Where the key at `path` stands, or its value if it has no key, or the nearest thing around it."""
         place = self.keys.get(path)
-        return self._span(place) if place else self.value(*path)
+        return _span(self.file, place) if place else self.value(*path)
 
     def inside(self, path: Path_, start: int, stop: int) -> Span:
         """Columns start..stop of a formula at `path`; the whole value where the text is not one plain line."""
@@ -38,16 +41,6 @@ class Document:
         if place is None or not place.plain or place.line != place.end_line:
             return self.value(*path)
         return Span(self.file, place.line, place.col + start, place.line, min(place.col + stop, place.end_col))
-
-    def _nearest(self, places: Mapping[Path_, Place], path: Path_) -> Span:
-        for length in range(len(path), -1, -1):
-            place = places.get(path[:length])
-            if place is not None:
-                return self._span(place)
-        return Span(self.file, 1, 1, 1, 1)
-
-    def _span(self, place: Place) -> Span:
-        return Span(self.file, place.line, place.col, place.end_line, place.end_col)
 
 
 def load(path: Path, file: str | None = None) -> tuple[Document | None, list[Diagnostic]]:
@@ -68,15 +61,11 @@ def load(path: Path, file: str | None = None) -> tuple[Document | None, list[Dia
 def loads(text: str, file: str) -> tuple[Document | None, list[Diagnostic]]:
     """The same for text in hand."""
     parsed = parse(text)
-    findings = [
-        Diagnostic(
-            f.code,
-            f.message,
-            Label(Span(file, f.place.line, f.place.col, f.place.end_line, f.place.end_col), f.label),
-            help=f.help,
-        )
-        for f in parsed.faults
-    ]
+    findings = [Diagnostic(f.code, f.message, Label(_span(file, f.place), f.label), help=f.help) for f in parsed.faults]
     if findings:
         return None, findings
-    return Document(file, text, parsed.data, parsed.keys, parsed.values), []
+    return Document(file, parsed.data, parsed.keys, parsed.values), []
+
+
+def _span(file: str, place: Place) -> Span:
+    return Span(file, place.line, place.col, place.end_line, place.end_col)

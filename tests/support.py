@@ -6,10 +6,12 @@ import importlib
 import itertools
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from shardc.checkpoint import Checkpoint, read_checkpoint
 from shardc.diagnostics import Diagnostic
 from shardc.emit.bundle import bundle
 from shardc.emit.module import module
@@ -23,6 +25,8 @@ from shardc.source import loads
 from shardc.spec.read import read_spec
 
 ROOT = Path(__file__).parent.parent
+#: Codes that `shardc check` does not give: files of a checkpoint, the generated tree, and bugs of shardc.
+NOT_OF_CHECK = {"SHD406", "SHD407", "SHD409", "SHD410", "SHD501", "SHD502", "SHD503", "SHD504", "SHD901"}
 _fresh = itertools.count()
 
 
@@ -41,6 +45,14 @@ def try_resolve(text: str, file: str = "spec.yaml") -> tuple[Resolved | None, li
     if spec is None:
         return None, findings
     return resolve(spec, document)
+
+
+@cache
+def checkpoint(name: str) -> Checkpoint:
+    """A recorded checkpoint, which must be free of findings."""
+    found, findings = read_checkpoint(ROOT / "specs" / "checkpoints" / f"{name}.json")
+    assert found is not None and not findings, findings
+    return found
 
 
 def bound(text: str, config: Mapping[str, Any], headers: Mapping[str, Header] | None = None) -> Bound:

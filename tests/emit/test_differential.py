@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from shardc.checkpoint import Checkpoint, read_checkpoint
 from shardc.plan.bound import Bound, bind
 from shardc.plan.compile import compile_plan
 from shardc.plan.evidence import Evidence
@@ -20,7 +19,7 @@ from shardc.plan.plan import Plan
 from shardc.plan.resolved import Resolved
 from shardc.rules.check import claimed_meshes
 from shardc.spec.model import Target
-from tests.support import ROOT, generated_rows, resolved, rows
+from tests.support import ROOT, checkpoint, generated_rows, resolved, rows
 
 SPECS = sorted(path.stem for path in (ROOT / "specs").glob("*.yaml"))
 
@@ -28,13 +27,6 @@ SPECS = sorted(path.stem for path in (ROOT / "specs").glob("*.yaml"))
 @cache
 def spec(name: str) -> Resolved:
     return resolved((ROOT / "specs" / f"{name}.yaml").read_text(), f"specs/{name}.yaml")
-
-
-@cache
-def checkpoint(name: str) -> Checkpoint:
-    found, findings = read_checkpoint(ROOT / "specs" / "checkpoints" / f"{name}.json")
-    assert found is not None and not findings
-    return found
 
 
 @cache

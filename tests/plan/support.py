@@ -7,6 +7,7 @@ from textwrap import dedent
 
 from shardc.diagnostics import Diagnostic
 from shardc.plan.compile import Compiled
+from shardc.plan.plan import Plan
 from tests.support import compiled, try_resolve
 
 _HEAD = "spec: 1\nname: example\narchitectures: [Example]\ndtype: BF16\n"
@@ -71,3 +72,10 @@ def model(tp: int, ep: int = 1) -> Compiled:
     """Two layers; 4 heads in 2 groups, of 4 channels; 10 rows of vocabulary; hidden 4; 4 experts."""
     config = {"hidden": 4, "layers": 2, "n": 4, "kv": 2, "rows": 10, "experts": 4}
     return compiled(spec(_MODEL), config, {"tp": tp, "ep": ep})
+
+
+def example(tp: int, ep: int = 1) -> Plan:
+    """The plan of the model."""
+    result = model(tp, ep).plan
+    assert result is not None
+    return result

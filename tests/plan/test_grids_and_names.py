@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from shardc.checkpoint import Checkpoint, read_checkpoint
+from shardc.checkpoint import Checkpoint
 from shardc.plan.bound import Bound, bind
 from shardc.plan.evidence import Evidence
 from shardc.plan.resolved import Resolved
 from shardc.rules import claims, coverage
-from tests.support import ROOT, resolved
+from tests.support import ROOT, checkpoint, resolved
 
 SPECS = {path.stem: resolved(path.read_text()) for path in sorted((ROOT / "specs").glob("*.yaml"))}
 TARGETS = [(name, target.checkpoint) for name, spec in SPECS.items() for target in spec.spec.targets]
-
-
-def checkpoint(name: str) -> Checkpoint:
-    found, _ = read_checkpoint(ROOT / "specs" / "checkpoints" / f"{name}.json")
-    assert found is not None
-    return found
 
 
 def both(spec: Resolved, one: Checkpoint) -> tuple[Bound, Bound]:

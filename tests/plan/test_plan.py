@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shardc.plan.plan import Coords, Plan, Shard
-from tests.plan.support import model, spec
+from tests.plan.support import example, spec
 from tests.support import plan
-
-
-def example(tp: int, ep: int = 1) -> Plan:
-    result = model(tp, ep).plan
-    assert result is not None
-    return result
 
 
 def shard(one: Plan, name: str, rank: Coords) -> Shard:

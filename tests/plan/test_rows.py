@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from shardc.plan.plan import Plan
 from shardc.plan.rows import Row, rows
 from shardc.plan.totals import Totals
-from tests.plan.support import model, spec
+from tests.plan.support import example, spec
 from tests.support import plan
-
-
-def example(tp: int, ep: int = 1) -> Plan:
-    result = model(tp, ep).plan
-    assert result is not None
-    return result
 
 
 def test_a_row_for_each_entry_and_part() -> None:

@@ -6,23 +6,20 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from shardc.checkpoint import read_checkpoint
 from shardc.diagnostics import Diagnostic
 from shardc.plan.bound import bind
 from shardc.plan.evidence import Evidence, Header
 from shardc.plan.resolved import Resolved
 from shardc.rules import coverage
-from tests.support import ROOT, resolved
+from tests.support import ROOT, checkpoint, resolved
 
 SPECS = {"llama-3.1-8b": "llama", "glm-5.3-flash-nvfp4": "glm5_next"}
 
 
-@cache
 def recorded(name: str) -> tuple[Mapping[str, Any], Mapping[str, Header]]:
     """Config and headers."""
-    checkpoint, findings = read_checkpoint(ROOT / "specs" / "checkpoints" / f"{name}.json")
-    assert checkpoint is not None, findings
-    return checkpoint.config.data, checkpoint.headers
+    one = checkpoint(name)
+    return one.config.data, one.headers
 
 
 @cache

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 import shardc.runtime as rt
+from shardc.runtime.dtypes import FILE_DTYPES
 
 DTYPE = ("BF16", "F32")
 FORMATS = {
@@ -152,14 +153,7 @@ def expert_tensors(format: str, stem: str, rows: int, cols: int) -> dict[str, to
 
 def headers_of(full: Mapping[str, torch.Tensor]) -> dict[str, rt.Header]:
     """The headers a file with these tensors would have."""
-    names = {
-        torch.float32: "F32",
-        torch.bfloat16: "BF16",
-        torch.float16: "F16",
-        torch.uint8: "U8",
-        torch.float8_e4m3fn: "F8_E4M3",
-    }
-    return {name: rt.Header(names[tensor.dtype], tuple(tensor.shape)) for name, tensor in full.items()}
+    return {name: rt.Header(FILE_DTYPES[tensor.dtype], tuple(tensor.shape)) for name, tensor in full.items()}
 
 
 def write_checkpoint(directory: Path, full: Mapping[str, torch.Tensor], config: Mapping[str, Any] = CONFIG) -> Path:

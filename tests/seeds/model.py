@@ -18,6 +18,15 @@ from tests.support import compiled, generated, generated_rows, plan, resolved, r
 
 Config = Mapping[str, Any]
 Headers = Mapping[str, tuple[str, tuple[int, ...]]]
+#: A gated delta net that is quickly made.
+SMALL_GDN = {
+    "hidden_size": 64,
+    "num_key_heads": 4,
+    "key_dim": 8,
+    "num_value_heads": 8,
+    "value_dim": 16,
+    "conv_kernel": 4,
+}
 ITEM_BYTES = {"BF16": 2, "F32": 4, "U8": 1, "F8_E4M3": 1, "I64": 8}
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import torch
 
+from shardc.runtime.dtypes import TORCH_DTYPES
 from tests.runtime.conftest import CopyCounter
+from tests.seeds.model import SMALL_GDN as SMALL
 from tests.seeds.model import Model, numbered
 
 DEVICES = [
@@ -16,14 +16,6 @@ DEVICES = [
         "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
     ),
 ]
-SMALL = {
-    "hidden_size": 64,
-    "num_key_heads": 4,
-    "key_dim": 8,
-    "num_value_heads": 8,
-    "value_dim": 16,
-    "conv_kernel": 4,
-}
 # Copies that a rank of two makes of each tensor: one a segment.
 COPIES = {
     "in_proj_qkvz.weight": 4,
@@ -34,14 +26,8 @@ COPIES = {
 }
 
 
-@pytest.fixture
-def gdn(model: Callable[..., Model]) -> Model:
-    return model("gdn")
-
-
 def on(device: str, gdn: Model) -> dict[str, torch.Tensor]:
-    dtypes = {"BF16": torch.bfloat16, "F32": torch.float32}
-    return {name: numbered(one.shape, dtypes[one.dtype]).to(device) for name, one in gdn.kept(SMALL).items()}
+    return {name: numbered(one.shape, TORCH_DTYPES[one.dtype]).to(device) for name, one in gdn.kept(SMALL).items()}
 
 
 @pytest.mark.parametrize("device", DEVICES)

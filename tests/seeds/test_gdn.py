@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
 from shardc.runtime import pieces
+from tests.seeds.model import SMALL_GDN as SMALL
 from tests.seeds.model import Model, joined, numbered, write_checkpoint
 
-SMALL = {
-    "hidden_size": 64,
-    "num_key_heads": 4,
-    "key_dim": 8,
-    "num_value_heads": 8,
-    "value_dim": 16,
-    "conv_kernel": 4,
-}
 HOLO = {
     "hidden_size": 1024,
     "num_key_heads": 16,
@@ -35,11 +27,6 @@ dtype: BF16
 axes: {heads: {size: 32}, rest: {size: 33}}
 groups: {all: {tensors: {fused.weight: {shape: [heads | rest, 64], shard: segmented_rows}}}}
 """
-
-
-@pytest.fixture
-def gdn(model: Callable[..., Model]) -> Model:
-    return model("gdn")
 
 
 def test_qkvz_is_four_ranges_and_no_flat_half(gdn: Model) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from shardc.checkpoint.checkpoint import read_checkpoint
 from tests.seeds.model import Model, numbered, write_checkpoint
-from tests.support import ROOT, compiled, plan
+from tests.support import ROOT, checkpoint, compiled, plan
 
 GLM = {"hidden_size": 4096, "num_heads": 64, "head_dim": 128, "conv_kernel": 4, "gate_rank": 128}
 TINY = {"hidden_size": 8, "num_heads": 4, "head_dim": 128, "conv_kernel": 4, "gate_rank": 16}
@@ -124,10 +123,9 @@ def test_loading_the_second_half(kda: Model, tmp_path: Path) -> None:
 
 
 def test_the_34_layers_of_a_published_checkpoint() -> None:
-    checkpoint, _ = read_checkpoint(ROOT / "specs/checkpoints/glm-5.3-flash.json")
-    assert checkpoint is not None
+    glm = checkpoint("glm-5.3-flash")
     spec = (ROOT / "specs/glm5_next.yaml").read_text()
-    whole = plan(spec, checkpoint.config.data, {"tp": 1}, checkpoint.headers)
+    whole = plan(spec, glm.config.data, {"tp": 1}, glm.headers)
     layers = {
         shard.part.names[0].partition(".self_attn.")[2]: (len(shard.names), shard.full_bytes)
         for shard in whole.shards({})

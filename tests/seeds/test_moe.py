@@ -54,7 +54,7 @@ def test_experts_over_ep_and_their_width_over_tp(moe: Model, tmp_path: Path) -> 
     assert torch.equal(loaded["experts.3.up_proj.weight"], full["experts.3.up_proj.weight"][:3])
 
 
-def test_what_the_model_sums(moe: Model, moe_over_tp: Model) -> None:
+def test_what_the_model_sums(moe: Model) -> None:
     down = "experts.{expert}.down_proj.weight"
     assert moe.collectives({"tp": 2, "ep": 1}) == [(down, "all_reduce")]
     assert moe.collectives({"tp": 2, "ep": 2}) == [(down, "all_reduce"), (down, "combine")]

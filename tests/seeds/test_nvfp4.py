@@ -12,7 +12,6 @@ from tests.seeds.model import Model, numbered, write_checkpoint
 
 WIDE = {"hidden_size": 2688, "intermediate_size": 1856}
 SMALL = {"hidden_size": 32, "intermediate_size": 64}
-NVFP4_DTYPES = {"weight": torch.uint8, "weight_scale": torch.float8_e4m3fn}
 
 
 @pytest.fixture

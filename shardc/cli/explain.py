@@ -9,19 +9,25 @@ import click
 from shardc.cli.output import HELP
 from shardc.diagnostics import NAMES
 from shardc.rules.explained import codes, explanation, page
+from shardc.spec.library import library_text
 
 
 @click.command("explain", context_settings=HELP)
 @click.argument("code", required=False)
 @click.option("--markdown", is_flag=True, help="The texts of all codes, as one Markdown page.")
 def command(code: str | None, markdown: bool) -> None:
-    """What CODE means, why it matters and what to do; all codes, if none is given."""
+    """What CODE means, why it matters and what to do; or a fragment, format or contract by its name. All codes, if
+    none is given."""
     if markdown:
         click.echo(page(), nl=False)
         return
     if code is None:
         for known in codes():
             click.echo(f"{known}  {NAMES[known]}")
+        return
+    text = library_text(code)
+    if text is not None:
+        click.echo(text, nl=False)
         return
     wanted = code.upper()
     found = explanation(wanted)

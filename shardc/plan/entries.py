@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.expr import Expr, Name
+from shardc.layout.expr import Expr, Name, substitute
 from shardc.plan.axes import read_axes
 from shardc.plan.formats import format_named
 from shardc.plan.formulas import Formulas
 from shardc.plan.kinds import axes_in, derive, words_of
 from shardc.plan.names import INDEX
 from shardc.plan.resolved import Axis, Entry, Format, Loop, Tie
+from shardc.plan.written import Written, keys_of, written_tensors
 from shardc.source import Path_
 from shardc.spec.library import format_names
 from shardc.spec.model import Group, Spec, Tensor
@@ -62,12 +63,13 @@ class EntryReader:
         when = self._condition(group.when, (*here, "when"), numbers)
         prefix = f"{group.at}." if group.at else ""
         place = _Place(name, prefix, path, self._loops(group, here, axes), when, axes, own_axes, lets, own_lets)
-        if not source.tensors and group.like is None:
+        if not (source.tensors or source.use) and group.like is None:
             label = Label(self.formulas.document.key(*here))
-            help = "give it `tensors:`, or take over another group's with `like:`"
+            help = "give it `tensors:` or `use:`, or take over another group's with `like:`"
             self.formulas.findings.append(Diagnostic("SHD101", f"group `{name}` has no tensors", label, help=help))
+        written = written_tensors(source, path, {*numbers, *axes, *lets}, self.formulas)
         self._check_indices(group, source, here, path)
-        return [self._entry(key, tensor, place) for key, tensor in source.tensors.items()]
+        return [self._entry(one, place) for one in written]
 
     def _loops(self, group: Group, here: Path_, axes: Mapping[str, Axis]) -> tuple[Loop, ...]:
         loops: list[Loop] = []
@@ -93,19 +95,21 @@ class EntryReader:
                 help = "let one of the indices run over a plain number"
                 self.formulas.findings.append(Diagnostic("SHD205", message, label, help=help))
 
-    def _condition(self, text: str | None, path: Path_, numbers: set[str]) -> tuple[Expr, ...]:
+    def _condition(
+        self, text: str | None, path: Path_, numbers: set[str], given: Mapping[str, Expr] | None = None
+    ) -> tuple[Expr, ...]:
         if text is None:
             return ()
-        expr = self.formulas.read(text, path)
+        expr = substitute(self.formulas.read(text, path), given or {})
         return (expr,) if self.formulas.check_names(expr, path, numbers, "config symbols and indices") else ()
 
-    def _entry(self, key: str, tensor: Tensor, place: _Place) -> Entry:
-        path: Path_ = (*place.path, "tensors", key)
+    def _entry(self, one: Written, place: _Place) -> Entry:
+        tensor, path = one.tensor, one.path
         indices = {loop.index for loop in place.loops}
         numbers = self.symbols | indices
         written, dims = [], []
         for i, text in enumerate(tensor.shape):
-            expr = self.formulas.read(text, (*path, "shape", i))
+            expr = substitute(self.formulas.read(text, (*path, "shape", i)), one.given)
             known = {*numbers, *place.axes, *place.lets}
             expanded = self.formulas.canonical(self.formulas.written_out(expr, place.lets, (*path, "shape", i)))
             if self.formulas.check_names(expr, (*path, "shape", i), known, "config symbols, indices, axes and lets"):
@@ -122,7 +126,7 @@ class EntryReader:
             help = "experts (or ones) may stand before the two; other tensors have one order"
             self.formulas.findings.append(Diagnostic("SHD101", message, label, help=help))
         rule = tensor.dtype or self.spec.dtype
-        pattern = place.prefix + key
+        pattern = place.prefix + one.key
         return Entry(
             group=place.name,
             pattern=pattern,
@@ -130,17 +134,17 @@ class EntryReader:
             dims=tuple(dims),
             written=tuple(written),
             loops=place.loops,
-            when=(*place.when, *self._condition(tensor.when, (*path, "when"), numbers)),
+            when=(*place.when, *self._condition(tensor.when, (*path, "when"), numbers, one.given)),
             axes=place.own_axes,
             lets=place.own_lets,
-            kind=" + ".join(words_of(tensor.shard)),
+            kind=self._kind(one, loop_axes, place),
             derived=derived.kind,
             leads=derived.leads,
             swapped=swapped,
             dtypes=tuple(rule.file),
             load=rule.load,
             own_dtype=tensor.dtype is not None,
-            formats=self._formats(tensor, path, len(dims) - derived.leads, swapped),
+            formats=self._formats(one, len(dims) - derived.leads, swapped),
             optional=tensor.optional,
             tie=self._tie(tensor, path),
             collective=tensor.collective,
@@ -152,12 +156,19 @@ class EntryReader:
         when = self._condition(tensor.tied_to.when, (*path, "tied_to", "when"), self.symbols)
         return Tie(tensor.tied_to.name, when[0] if when else None)
 
-    def _formats(self, tensor: Tensor, path: Path_, rank: int, swapped: bool) -> tuple[Format, ...]:
+    def _kind(self, one: Written, loop_axes: tuple[str, ...], place: _Place) -> str:
+        """The written kind; a fragment's tensors are slices of an expert where the group runs over experts."""
+        kind = " + ".join(words_of(one.tensor.shard))
+        sliced = any(place.axes[axis].role == "experts" for axis in loop_axes)
+        return f"expert_slices + {kind}" if one.use and sliced else kind
+
+    def _formats(self, one: Written, rank: int, swapped: bool) -> tuple[Format, ...]:
         formats = []
-        for i, name in enumerate(tensor.formats):
-            label = Label(self.formulas.document.value(*path, "formats", i))
+        for name, path in self._format_names(one):
+            label = Label(self.formulas.document.value(*path))
             if name not in format_names():
-                help = f"formats: {', '.join(format_names())}"
+                sets = "".join(f", {name}" for name in self.spec.formats)
+                help = f"formats: {', '.join(format_names())}; sets: linear{sets}"
                 self.formulas.findings.append(Diagnostic("SHD106", f"unknown format `{name}`", label, help=help))
                 continue
             format = format_named(name)
@@ -166,7 +177,18 @@ class EntryReader:
                 self.formulas.findings.append(Diagnostic("SHD106", message, label))
                 continue
             formats.append(format)
-        return tuple(formats) or (format_named("dense"),)
+        return tuple(dict.fromkeys(formats)) or (format_named("dense"),)
+
+    def _format_names(self, one: Written) -> Iterator[tuple[str, Path_]]:
+        """The formats that a tensor may come in, its sets written out, and where each of them stands."""
+        sets = {"linear": ["dense"], **self.spec.formats}
+        words: list[str] = one.tensor.formats
+        path: Path_ = (*one.path, "formats")
+        if one.use and one.use.formats and words == ["linear"]:
+            words, path = one.use.formats, (*one.path[:-2], "formats")
+        for i, word in enumerate(words):
+            for member in sets.get(word, [word]):
+                yield member, (*path, i)
 
     def _check_indices(self, group: Group, source: Group, here: Path_, path: Path_) -> None:
         """Names use the indices of their group, all of them and no others; what is wrong in `at` is said once."""
@@ -177,7 +199,7 @@ class EntryReader:
             message = f"the name `{index}` is given twice"
             self.formulas.findings.append(Diagnostic("SHD105", message, label, help="rename one"))
         self._unknown_indices(placed - indices, group.at or "", Label(document.value(*here, "at")))
-        used = {key: set(INDEX.findall(key)) for key in source.tensors}
+        used = {key: set(INDEX.findall(key)) for key in keys_of(source)}
         for key, own in used.items():
             self._unknown_indices(own - indices - placed, key, Label(document.key(*path, "tensors", key)))
         for index in sorted(indices - placed):

@@ -11,6 +11,7 @@ from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
 from shardc.plan.formulas import Formulas
 from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
+from shardc.plan.written import keys_of
 from shardc.source import Document, Path_
 from shardc.spec.library import contract_file, contract_names
 from shardc.spec.model import Group, Spec
@@ -33,7 +34,7 @@ def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]
     entries: list[Entry] = []
     for name, group in spec.groups.items():
         place = _source_group(spec, name, group, formulas)
-        if len(entries) + len(place[1].tensors) > MAX_ENTRIES:
+        if len(entries) + len(keys_of(place[1])) > MAX_ENTRIES:
             message = f"with the tensors of `{name}` the spec has over {MAX_ENTRIES} entries"
             formulas.findings.append(Diagnostic("SHD005", message, Label(document.key("groups", name))))
             break
@@ -86,7 +87,7 @@ def _source_group(spec: Spec, name: str, group: Group, formulas: Formulas) -> tu
     seen = [name]
     source, path = group, ("groups", name)
     while source.like is not None:
-        own = [part for part in ("tensors", "let", "axes") if getattr(source, part)]
+        own = [part for part in ("tensors", "use", "let", "axes") if getattr(source, part)]
         where: Path_ = (*path, "like")
         if own:
             message = f"`like` takes over the {own[0]} of {source.like}: {path[1]} has none of its own"

@@ -9,6 +9,7 @@ from shardc.layout.errors import FormulaError
 from shardc.layout.expr import Expr, names
 from shardc.layout.parse import parse
 from shardc.plan.resolved import Resolved
+from shardc.spec.library import fragment_file
 
 
 def check(resolved: Resolved) -> Iterator[Diagnostic]:
@@ -28,18 +29,22 @@ def _used(resolved: Resolved) -> set[str]:
     spec = resolved.spec
     texts: list[str | None] = [symbol.otherwise for symbol in spec.config.values()]
     texts += [*spec.let.values()]
+    needed: set[str] = set()
+    axes = list(spec.axes.values())
     for group in spec.groups.values():
+        axes += group.axes.values()
         texts += [group.when, *group.let.values()]
         texts += [formula for loop in group.loops.values() for formula in (loop.start, loop.stop)]
-        texts += [axis.size for axis in group.axes.values()]
+        for use in group.use:
+            texts += use.given.values()
+            needed |= set(fragment_file(use.fragment).needs) - use.given.keys()
         for tensor in group.tensors.values():
             texts += [*tensor.shape, tensor.when, tensor.tied_to.when if tensor.tied_to else None]
     for contract in spec.contracts:
         texts += [contract.when, *contract.given.values()]
-    texts += [axis.size for axis in spec.axes.values()]
+    texts += [axis.size for axis in axes]
     found = set().union(*(_names(text) for text in texts if text is not None))
-    parents = {axis.within for axis in spec.axes.values() if axis.within}
-    return found | parents | {axis.within for g in spec.groups.values() for axis in g.axes.values() if axis.within}
+    return found | needed | {axis.within for axis in axes if axis.within}
 
 
 def _names(text: str) -> set[str]:

@@ -85,6 +85,11 @@ Dtype = Annotated[str, AfterValidator(_dtype), WithJsonSchema({"enum": list(SIZE
 Dtypes = Annotated[
     list[Dtype], BeforeValidator(_listed, json_schema_input_type=Dtype | list[Dtype]), Field(min_length=1)
 ]
+Identifiers = Annotated[
+    list[Identifier],
+    BeforeValidator(_listed, json_schema_input_type=Identifier | list[Identifier]),
+    Field(min_length=1, max_length=50),
+]
 Words = Annotated[
     list[str],
     BeforeValidator(_listed),

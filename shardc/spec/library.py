@@ -1,4 +1,4 @@
-"""Formats and contracts as data: the YAML files of shardc/library."""
+"""Formats, contracts and fragments as data: the YAML files of shardc/library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pydantic import Field
 
 from shardc.diagnostics import ShardcBug
 from shardc.source import load
-from shardc.spec.fields import Dtype, Formula, Identifier, Model
+from shardc.spec.fields import Dtype, Formula, Identifier, Model, TensorName
+from shardc.spec.model import Tensor
 
 _LIBRARY = Path(__file__).parent.parent / "library"
 
@@ -41,6 +42,15 @@ class ContractFile(Model):
     help: str
 
 
+class FragmentFile(Model):
+    """Tensors that many architectures share. `needs` are the symbols, axes and lets that their formulas mention."""
+
+    name: Identifier
+    about: str
+    needs: list[Identifier]
+    tensors: Annotated[dict[TensorName, Tensor], Field(min_length=1)]
+
+
 @cache
 def format_names() -> tuple[str, ...]:
     return _names("formats")
@@ -52,6 +62,16 @@ def contract_names() -> tuple[str, ...]:
 
 
 @cache
+def fragment_names() -> tuple[str, ...]:
+    return _names("fragments")
+
+
+@cache
+def fragment_file(name: str) -> FragmentFile:
+    return FragmentFile.model_validate(_data("fragments", name))
+
+
+@cache
 def format_file(name: str) -> FormatFile:
     return FormatFile.model_validate(_data("formats", name))
 
@@ -59,6 +79,14 @@ def format_file(name: str) -> FormatFile:
 @cache
 def contract_file(name: str) -> ContractFile:
     return ContractFile.model_validate(_data("contracts", name))
+
+
+def library_text(name: str) -> str | None:
+    """The file of a fragment, format or contract as it is written; None for a name that is none of them."""
+    for folder in ("fragments", "formats", "contracts"):
+        if name in _names(folder):
+            return (_LIBRARY / folder / f"{name}.yaml").read_text(encoding="utf-8")
+    return None
 
 
 def _names(folder: str) -> tuple[str, ...]:

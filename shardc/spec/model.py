@@ -14,6 +14,7 @@ from shardc.spec.fields import (
     Formula,
     Glob,
     Identifier,
+    Identifiers,
     KeyPath,
     Model,
     Size,
@@ -22,10 +23,10 @@ from shardc.spec.fields import (
     both_dims,
     no_flag,
 )
-from shardc.spec.shorthand import dtype_form, loop_form, symbol_form, tied_form
+from shardc.spec.shorthand import dtype_form, formats_form, loop_form, symbol_form, tied_form, use_form
 
 #: A spec is not trusted to be small; these are some ten times what the largest needs.
-MAX_NAMES, MAX_AXES, MAX_CONTRACTS, MAX_TARGETS = 300, 100, 50, 50
+MAX_NAMES, MAX_AXES, MAX_CONTRACTS, MAX_TARGETS, MAX_USES = 300, 100, 50, 50, 20
 #: Ranks of one mesh, meshes of one target, and the sizes of one mesh dim, added up.
 MAX_RANKS, MAX_MESHES, MAX_SIZES = 4096, 256, 8192
 
@@ -126,9 +127,9 @@ class Tensor(Model):
         None, description="Its dtypes, where they are not the spec's.",
         examples=["F32", {"file": ["BF16", "F32"], "load": "BF16"}],
     )  # fmt: skip
-    formats: list[Identifier] = Field(
-        ["dense"], min_length=1, description="Storage formats it may come in; the file's header decides.",
-        examples=[["dense", "fp8_block"]],
+    formats: Identifiers = Field(
+        ["dense"], description="Storage formats it may come in, or sets of them; the file's header decides.",
+        examples=[["dense", "fp8_block"], "linear"],
     )  # fmt: skip
     when: Formula | None = Field(None, description="Only where this holds.", examples=["attention_bias"])
     optional: bool = Field(False, description="The file may lack it.", examples=[True])
@@ -151,6 +152,27 @@ class Loop(Model):
 LoopForms = Annotated[Loop, BeforeValidator(loop_form, json_schema_input_type=Formula | list[Formula] | Loop)]
 
 
+class Use(Model):
+    """A fragment of the library (shardc/library/fragments): its tensors, at this place."""
+
+    fragment: Identifier = Field(description="Name of the fragment.", examples=["gated_mlp"])
+    given: dict[Identifier, Formula] = Field(
+        default_factory=dict, alias="with", max_length=MAX_NAMES,
+        description="What its names stand for here, where it is not the spec's name of that spelling.",
+        examples=[{"inter": "shared_inter"}],
+    )  # fmt: skip
+    formats: Identifiers | None = Field(
+        None, description="Formats of its linear layers, where they are not the spec's set `linear`.",
+        examples=["experts"],
+    )  # fmt: skip
+
+
+_UseForms = Identifier | Use | list[Identifier | Use]
+UseForms = Annotated[
+    list[Use], BeforeValidator(use_form, json_schema_input_type=_UseForms), Field(min_length=1, max_length=MAX_USES)
+]
+
+
 class Group(Model):
     """Tensors that stand at one place, for each value of its loops."""
 
@@ -171,6 +193,11 @@ class Group(Model):
         None, description="Takes over another group's `let`, `axes` and `tensors`; `at`, `for`, `when` are its own.",
         examples=["attention"],
     )  # fmt: skip
+    use: UseForms = Field(
+        default_factory=list,
+        description="Fragments of the library; a tensor of the group's own replaces one of the same name.",
+        examples=[["gqa", "qk_norm"], [{"fragment": "gated_mlp", "with": {"inter": "shared_inter"}}]],
+    )
     let: dict[Identifier, Formula] = Field(
         default_factory=dict, max_length=MAX_NAMES, description="Names for formulas.",
         examples=[{"channels": "heads * head_dim"}],
@@ -231,6 +258,12 @@ class Target(Model):
         return self
 
 
+FormatSets = Annotated[
+    dict[Identifier, Identifiers],
+    BeforeValidator(formats_form, json_schema_input_type=list[Identifier] | dict[Identifier, Identifiers]),
+]
+
+
 class Spec(Model):
     """One architecture: what every tensor of its checkpoint is made of, and how it is cut."""
 
@@ -248,6 +281,11 @@ class Spec(Model):
     dtype: DtypeForms = Field(
         description="Dtypes of all tensors that do not say otherwise.", examples=["BF16", ["BF16", "F16"]]
     )
+    formats: FormatSets = Field(
+        default_factory=dict, max_length=MAX_NAMES,
+        description="Sets of formats by name; a list alone is the set `linear`, which fragments use.",
+        examples=[["dense", "fp8_block"], {"linear": ["dense", "fp8_block"], "experts": ["dense", "nvfp4"]}],
+    )  # fmt: skip
     config: dict[Identifier, SymbolForms] = Field(
         default_factory=dict, max_length=MAX_NAMES, description="Symbols, and where config.json has them.",
         examples=[{"hidden": "hidden_size", "head_dim": {"key": "head_dim", "else": "hidden / num_heads"}}],

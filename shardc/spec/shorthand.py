@@ -49,3 +49,14 @@ def loop_form(value: Any) -> Any:
         case dict():
             return value
     raise ValueError("an index runs over a count, [from, to], or an axis")
+
+
+def formats_form(value: Any) -> Any:
+    """`[dense, fp8_block]` is the set `linear`; or sets by name."""
+    return {"linear": value} if isinstance(value, list) else value
+
+
+def use_form(value: Any) -> Any:
+    """`gqa`, `[gqa, qk_norm]`, or with mappings `{fragment: gated_mlp, with: {inter: shared_inter}}` among them."""
+    items = value if isinstance(value, list) else [value]
+    return [{"fragment": item} if isinstance(item, str) else item for item in items]

@@ -39,3 +39,12 @@ def test_all_texts_as_one_page() -> None:
     assert result.exit_code == 0
     assert result.output.startswith("# What shardc finds\n")
     assert "\n## SHD201 indivisible-axis\n\n### What it checks\n" in result.output
+
+
+def test_what_the_library_has() -> None:
+    result = invoke("explain", "gqa")
+    assert result.exit_code == 0
+    assert result.output.startswith("name: gqa\nabout: Grouped-query attention.")
+    assert "\n  k_proj.weight: {shape: [kv_heads * head_dim, hidden]" in result.output
+    assert invoke("explain", "marlin").output.startswith("name: marlin\n")
+    assert invoke("explain", "nvfp4").output.startswith("name: nvfp4\n")

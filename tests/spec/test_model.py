@@ -20,7 +20,7 @@ def test_a_spec_in_which_little_is_said() -> None:
     assert (list(found.pop("groups")), found.pop("dtype")) == (["all"], DtypeRule(file=["BF16"]))
     assert found == {
         "spec": 1, "name": "tiny", "architectures": ["Tiny"], "about": "", "root": None, "config": {}, "axes": {},
-        "let": {}, "contracts": [], "ignore": [], "targets": [],
+        "formats": {}, "let": {}, "contracts": [], "ignore": [], "targets": [],
     }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def test_a_tensor_of_which_little_is_said() -> None:
 
 def test_a_group_of_which_nothing_is_said() -> None:
     assert values(group()) == {
-        "at": None, "loops": {}, "when": None, "like": None, "let": {}, "axes": {}, "tensors": {},
+        "at": None, "loops": {}, "when": None, "like": None, "use": [], "let": {}, "axes": {}, "tensors": {},
     }  # fmt: skip
 
 

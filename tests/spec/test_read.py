@@ -65,8 +65,8 @@ def test_what_is_no_mapping(text: str, shown: Label) -> None:
             "mesh: 4\n",
             Diagnostic(
                 "SHD102", "unknown field `mesh`", label(9, 1, 5),
-                help="fields here: about, architectures, axes, config, contracts, dtype, groups, ignore, let, name, root, "
-                "spec, targets",
+                help="fields here: about, architectures, axes, config, contracts, dtype, formats, groups, ignore, let, name, "
+                    "root, spec, targets",
             ), id="a field of another language",
         ),
         pytest.param(

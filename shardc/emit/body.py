@@ -171,6 +171,8 @@ class Body:
         if [f.name for f in entry.formats] != ["dense"]:
             items.append(prefixed("formats=", tuple_of([quote(f.name) for f in entry.formats])))
             items += _units(entry, dims)
+            if entry.swapped:
+                items.append("swapped=True")
         if entry.optional:
             items.append("optional=True")
         if entry.tie is not None:

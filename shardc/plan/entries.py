@@ -144,7 +144,7 @@ class EntryReader:
             dtypes=tuple(rule.file),
             load=rule.load,
             own_dtype=tensor.dtype is not None,
-            formats=self._formats(one, len(dims) - derived.leads, swapped),
+            formats=self._formats(one, len(dims) - derived.leads),
             optional=tensor.optional,
             tie=self._tie(tensor, path),
             collective=tensor.collective,
@@ -162,7 +162,7 @@ class EntryReader:
         sliced = any(place.axes[axis].role == "experts" for axis in loop_axes)
         return f"expert_slices + {kind}" if one.use and sliced else kind
 
-    def _formats(self, one: Written, rank: int, swapped: bool) -> tuple[Format, ...]:
+    def _formats(self, one: Written, rank: int) -> tuple[Format, ...]:
         formats = []
         for name, path in self._format_names(one):
             label = Label(self.formulas.document.value(*path))
@@ -172,8 +172,8 @@ class EntryReader:
                 self.formulas.findings.append(Diagnostic("SHD106", f"unknown format `{name}`", label, help=help))
                 continue
             format = format_named(name)
-            if format.parts and (rank != 2 or swapped):
-                message = f"`{name}` stores a weight [out, in], not {'[in, out]' if swapped else f'{rank} dims'}"
+            if format.parts and rank != 2:
+                message = f"`{name}` stores a weight of two dims, `out` and `in`, not {rank}"
                 self.formulas.findings.append(Diagnostic("SHD106", message, label))
                 continue
             formats.append(format)

@@ -18,7 +18,7 @@ from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
 from shardc.runtime.resharding import shard_tensors
 from shardc.runtime.shards import Shard
 from shardc.runtime.splits import axis, per, within
-from shardc.runtime.tensors import Part, Spec, Tensor
+from shardc.runtime.tensors import Dim, Format, Part, Spec, Tensor
 
 ORDER: tuple[str, ...] = (
     "errors",
@@ -34,6 +34,7 @@ ORDER: tuple[str, ...] = (
     "rectangles",
     "dtypes",
     "tensors",
+    "settling",
     "headers",
     "indexes",
     "choices",
@@ -55,7 +56,9 @@ __all__ = [
     "ORDER",
     "Axis",
     "Config",
+    "Dim",
     "Finding",
+    "Format",
     "Header",
     "MeshDim",
     "Part",

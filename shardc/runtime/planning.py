@@ -13,6 +13,7 @@ from shardc.runtime.cutting import cut
 from shardc.runtime.errors import Finding, ShardError, findings_together
 from shardc.runtime.granules import granules, no_granules
 from shardc.runtime.meshes import MeshDim
+from shardc.runtime.settling import facts_of
 from shardc.runtime.shards import Shard
 from shardc.runtime.tensors import Describe, Formats, Tensor
 
@@ -58,13 +59,14 @@ def take_survey(
 ) -> Survey:
     """The first pass: all mesh dims at size 1. In a subset of a checkpoint no tensor is missed."""
     tensors = list(describe(config, whole_file(mesh), no_granules()))
+    facts = {name: facts_of(format, config) for name, format in formats.items()}
     choices: dict[str, Choice | None] = {}
     claimed: set[str] = set()
     findings: list[Finding] = []
     for tensor in tensors:
         choices[tensor.name] = None
         try:
-            choices[tensor.name] = choose(tensor, formats, headers)
+            choices[tensor.name] = choose(tensor, formats, headers, facts)
         except ShardError as error:
             findings += error.findings
             claimed.update(file_names(tensor, formats))

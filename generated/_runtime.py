@@ -130,21 +130,25 @@ def root(config: Config, path: str) -> Config:
     return nested
 
 
-def get(config: Config, *paths: str, default: Any = MISSING) -> Any:
+def get(config: Config, *paths: str, found: tuple[str, int] | None = None, default: Any = MISSING) -> Any:
     """The value of one fact; several dotted paths are spellings of it, and JSON null counts as absent.
 
-    A callable default is called. Raises SHD108 (absent, without a default) and SHD109 (two spellings disagree).
+    found: what a header says of it, and which. A callable default is called.
+    Raises SHD108 (absent, without a default) and SHD109 (two spellings disagree).
     """
-    found = [(path, value) for path in paths if (value := look_up(config, path)) is not MISSING]
-    for path, value in found[1:]:
-        first_path, first = found[0]
+    values = [(path, value) for path in paths if (value := look_up(config, path)) is not MISSING]
+    if found:
+        values.append(found)
+    for path, value in values[1:]:
+        first_path, first = values[0]
         if value != first:
             text = f"{first_path} = {first!r} and {path} = {value!r} disagree: they are two spellings of one fact"
             raise ShardError(("SHD109", text))
-    if found:
-        return found[0][1]
+    if values:
+        return values[0][1]
     if default is MISSING:
-        raise ShardError(("SHD108", f"config has {'no' if len(paths) == 1 else 'none of'} {', '.join(paths)}"))
+        lacks = f"config has {'no' if len(paths) == 1 else 'none of'} {', '.join(paths)}"
+        raise ShardError(("SHD108", lacks if paths else "the file has no tensor that a size of the model is read from"))
     return default() if callable(default) else default
 
 
@@ -572,6 +576,131 @@ def nbytes(dtype: str, shape: tuple[int, ...]) -> int:
     return prod(shape) * TORCH_DTYPES[dtype].itemsize
 
 
+LENGTH_BYTES = 8
+MAX_HEADER_BYTES = 100_000_000
+
+
+class Header(NamedTuple):
+    """One tensor of a file; [begin, end) are its bytes, counted from the start of the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    file: str = ""
+    begin: int = 0
+    end: int = 0
+
+
+def read_file_headers(path: Path) -> dict[str, Header]:
+    """Every tensor of one file by name. Raises SHD406 with every fault of the file."""
+    entries, data_start, data_bytes = read_entries(path)
+    findings: list[Finding] = []
+    headers: dict[str, Header] = {}
+    for name, entry in entries.items():
+        fault = entry_fault(entry)
+        if fault:
+            findings.append(("SHD406", f"{path.name}: {name}: {fault}"))
+        else:
+            begin, end = (data_start + offset for offset in entry["data_offsets"])
+            headers[name] = Header(entry["dtype"], tuple(entry["shape"]), str(path), begin, end)
+    if not findings:
+        findings = [("SHD406", f"{path.name}: {fault}") for fault in tiling_faults(headers, data_start, data_bytes)]
+    if findings:
+        raise ShardError(*findings)
+    return headers
+
+
+def read_entries(path: Path) -> tuple[dict[str, Any], int, int]:
+    """The entries of a file without its metadata, the offset of its first data byte, and the count of data bytes."""
+    try:
+        with path.open("rb") as file:
+            file_bytes = path.stat().st_size
+            length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+            fault = length_fault(length, file_bytes)
+            text = b"" if fault else file.read(length)
+    except OSError as error:
+        raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
+    if fault:
+        raise ShardError(("SHD406", f"{path.name}: {fault}"))
+    entries = parse_object(path, text)
+    entries.pop("__metadata__", None)
+    return entries, LENGTH_BYTES + length, file_bytes - LENGTH_BYTES - length
+
+
+def parse_object(path: Path, text: bytes) -> dict[str, Any]:
+    """The JSON object in a file's text. Raises SHD406 where it is none."""
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise ShardError(("SHD406", f"{path.name}: not a JSON object"))
+    return parsed
+
+
+def length_fault(length: int, file_bytes: int) -> str | None:
+    """What is wrong with the length of a header, in words."""
+    if file_bytes < LENGTH_BYTES:
+        return f"{file_bytes} bytes, too short: a header's length alone takes {LENGTH_BYTES}"
+    if length > MAX_HEADER_BYTES:
+        return f"header of {length} bytes, over the limit of {MAX_HEADER_BYTES}"
+    if length > file_bytes - LENGTH_BYTES:
+        return f"header of {length} bytes, but only {file_bytes - LENGTH_BYTES} follow"
+    return None
+
+
+def entry_fault(entry: Any) -> str | None:
+    """What is wrong with one tensor's entry, in words."""
+    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+        return "its entry needs dtype, shape and data_offsets, and nothing else"
+    dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+    if not isinstance(dtype, str) or dtype not in TORCH_DTYPES:
+        return f"dtype {dtype!r} is unknown"
+    if not are_sizes(shape):
+        return f"shape {shape!r} is not a list of sizes"
+    if not are_sizes(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
+        return f"data_offsets {offsets!r} are not [begin, end]"
+    found, expected = offsets[1] - offsets[0], nbytes(dtype, tuple(shape))
+    return None if found == expected else f"{found} bytes in the file, but {dtype} {shape} takes {expected}"
+
+
+def are_sizes(values: Any) -> bool:
+    """True for a list of whole numbers from 0 up."""
+    return isinstance(values, list) and all(is_whole_number(value) and value >= 0 for value in values)
+
+
+def tiling_faults(headers: dict[str, Header], data_start: int, data_bytes: int) -> list[str]:
+    """Holes and overlaps between the tensors of a file, bytes after the last one, and tensors beyond its end."""
+    faults = []
+    at = data_start
+    for name, header in sorted(headers.items(), key=lambda item: (item[1].begin, item[1].end)):
+        if header.begin != at:
+            what = "a hole" if header.begin > at else "an overlap"
+            faults.append(f"{name} begins at byte {header.begin}, {what}: the bytes before it end at {at}")
+        at = max(at, header.end)
+    file_bytes = data_start + data_bytes
+    if at != file_bytes:
+        faults.append(f"{file_bytes} bytes in the file, but its tensors end at byte {at}")
+    return faults
+
+
+class Contents(NamedTuple):
+    """The headers of a checkpoint by name; None where there is no file, which then has nothing."""
+
+    headers: Mapping[str, Header] | None
+
+    def has(self, name: str) -> bool:
+        """Whether the file has a tensor of that name."""
+        return self.headers is not None and name in self.headers
+
+    def size(self, pattern: str, dim: int) -> tuple[str, int] | None:
+        """A dim, as stored, of the first tensor whose name matches the glob, and in words where it is from."""
+        matches = re.compile(translate(pattern)).match
+        for name, header in (self.headers or {}).items():
+            if matches(name):
+                return (f"dim {dim} of {name}", header.shape[dim]) if dim < len(header.shape) else None
+        return None
+
+
 DENSE = "dense"
 
 
@@ -676,7 +805,7 @@ class Tensor:
 
 
 Formats = Mapping[str, Format]
-Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int]], Iterable[Tensor]]
+Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents], Iterable[Tensor]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -789,113 +918,6 @@ def entries_of(dim: Dim, elements: int) -> int | None:
     if elements % unit and not dim.ceil:
         return None
     return ceil_div(elements, unit) * count
-
-
-LENGTH_BYTES = 8
-MAX_HEADER_BYTES = 100_000_000
-
-
-class Header(NamedTuple):
-    """One tensor of a file; [begin, end) are its bytes, counted from the start of the file."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    file: str = ""
-    begin: int = 0
-    end: int = 0
-
-
-def read_file_headers(path: Path) -> dict[str, Header]:
-    """Every tensor of one file by name. Raises SHD406 with every fault of the file."""
-    entries, data_start, data_bytes = read_entries(path)
-    findings: list[Finding] = []
-    headers: dict[str, Header] = {}
-    for name, entry in entries.items():
-        fault = entry_fault(entry)
-        if fault:
-            findings.append(("SHD406", f"{path.name}: {name}: {fault}"))
-        else:
-            begin, end = (data_start + offset for offset in entry["data_offsets"])
-            headers[name] = Header(entry["dtype"], tuple(entry["shape"]), str(path), begin, end)
-    if not findings:
-        findings = [("SHD406", f"{path.name}: {fault}") for fault in tiling_faults(headers, data_start, data_bytes)]
-    if findings:
-        raise ShardError(*findings)
-    return headers
-
-
-def read_entries(path: Path) -> tuple[dict[str, Any], int, int]:
-    """The entries of a file without its metadata, the offset of its first data byte, and the count of data bytes."""
-    try:
-        with path.open("rb") as file:
-            file_bytes = path.stat().st_size
-            length = int.from_bytes(file.read(LENGTH_BYTES), "little")
-            fault = length_fault(length, file_bytes)
-            text = b"" if fault else file.read(length)
-    except OSError as error:
-        raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
-    if fault:
-        raise ShardError(("SHD406", f"{path.name}: {fault}"))
-    entries = parse_object(path, text)
-    entries.pop("__metadata__", None)
-    return entries, LENGTH_BYTES + length, file_bytes - LENGTH_BYTES - length
-
-
-def parse_object(path: Path, text: bytes) -> dict[str, Any]:
-    """The JSON object in a file's text. Raises SHD406 where it is none."""
-    try:
-        parsed = json.loads(text)
-    except (ValueError, RecursionError):
-        parsed = None
-    if not isinstance(parsed, dict):
-        raise ShardError(("SHD406", f"{path.name}: not a JSON object"))
-    return parsed
-
-
-def length_fault(length: int, file_bytes: int) -> str | None:
-    """What is wrong with the length of a header, in words."""
-    if file_bytes < LENGTH_BYTES:
-        return f"{file_bytes} bytes, too short: a header's length alone takes {LENGTH_BYTES}"
-    if length > MAX_HEADER_BYTES:
-        return f"header of {length} bytes, over the limit of {MAX_HEADER_BYTES}"
-    if length > file_bytes - LENGTH_BYTES:
-        return f"header of {length} bytes, but only {file_bytes - LENGTH_BYTES} follow"
-    return None
-
-
-def entry_fault(entry: Any) -> str | None:
-    """What is wrong with one tensor's entry, in words."""
-    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        return "its entry needs dtype, shape and data_offsets, and nothing else"
-    dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in TORCH_DTYPES:
-        return f"dtype {dtype!r} is unknown"
-    if not are_sizes(shape):
-        return f"shape {shape!r} is not a list of sizes"
-    if not are_sizes(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
-        return f"data_offsets {offsets!r} are not [begin, end]"
-    found, expected = offsets[1] - offsets[0], nbytes(dtype, tuple(shape))
-    return None if found == expected else f"{found} bytes in the file, but {dtype} {shape} takes {expected}"
-
-
-def are_sizes(values: Any) -> bool:
-    """True for a list of whole numbers from 0 up."""
-    return isinstance(values, list) and all(is_whole_number(value) and value >= 0 for value in values)
-
-
-def tiling_faults(headers: dict[str, Header], data_start: int, data_bytes: int) -> list[str]:
-    """Holes and overlaps between the tensors of a file, bytes after the last one, and tensors beyond its end."""
-    faults = []
-    at = data_start
-    for name, header in sorted(headers.items(), key=lambda item: (item[1].begin, item[1].end)):
-        if header.begin != at:
-            what = "a hole" if header.begin > at else "an overlap"
-            faults.append(f"{name} begins at byte {header.begin}, {what}: the bytes before it end at {at}")
-        at = max(at, header.end)
-    file_bytes = data_start + data_bytes
-    if at != file_bytes:
-        faults.append(f"{file_bytes} bytes in the file, but its tensors end at byte {at}")
-    return faults
 
 
 INDEX = "model.safetensors.index.json"
@@ -1401,6 +1423,7 @@ class Survey:
     choices: dict[str, Choice | None]
     claimed: frozenset[str]
     findings: tuple[Finding, ...]
+    contents: Contents
 
 
 def plan(
@@ -1428,7 +1451,7 @@ def take_survey(
     subset: bool = False,
 ) -> Survey:
     """The first pass: all mesh dims at size 1. In a subset of a checkpoint no tensor is missed."""
-    tensors = list(describe(config, whole_file(mesh), no_granules()))
+    tensors = list(describe(config, whole_file(mesh), no_granules(), Contents(headers)))
     facts = {name: facts_of(format, config) for name, format in formats.items()}
     choices: dict[str, Choice | None] = {}
     claimed: set[str] = set()
@@ -1444,7 +1467,7 @@ def take_survey(
         if choices[tensor.name] is None and not (subset or tensor.optional or tensor.tied_to):
             findings.append(missing_finding(tensor, formats))
     findings += claimed_twice(choices, tensors)
-    return Survey(tensors, choices, frozenset(claimed), tuple(findings))
+    return Survey(tensors, choices, frozenset(claimed), tuple(findings), Contents(headers))
 
 
 def claimed_twice(choices: Mapping[str, Choice | None], tensors: list[Tensor]) -> list[Finding]:
@@ -1473,7 +1496,7 @@ def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey)
     if is_single(mesh):
         return survey.tensors
     with findings_together():
-        return list(describe(config, mesh, granules(survey.tensors, survey.choices)))
+        return list(describe(config, mesh, granules(survey.tensors, survey.choices), survey.contents))
 
 
 def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> None:

@@ -54,11 +54,12 @@ COLLECTIVES = (
 
 
 def tensors(
-    config: Mapping[str, Any], mesh: Mapping[str, rt.MeshDim], granule: Mapping[str, int]
+    config: Mapping[str, Any], mesh: Mapping[str, rt.MeshDim], granule: Mapping[str, int], file: rt.Contents
 ) -> Iterator[rt.Tensor]:
     """Every tensor of the file, and what one rank keeps of it.
 
-    `granule` gives, for each axis, how many of its elements the formats in the file forbid to cut apart.
+    `granule` gives, for each axis, how many of its elements the formats in the file forbid to cut apart; `file` tells
+    which tensors there are.
     """
     c = rt.root(config, "text_config")
     hidden = rt.get(c, "hidden_size")

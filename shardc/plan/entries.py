@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.expr import Expr, Name, substitute
+from shardc.layout.expr import INDEX, Expr, Name, substitute
 from shardc.plan.axes import read_axes
 from shardc.plan.formats import format_named
 from shardc.plan.formulas import Formulas
 from shardc.plan.kinds import axes_in, derive, words_of
-from shardc.plan.names import INDEX
 from shardc.plan.resolved import Axis, Entry, Format, Loop, Tie
 from shardc.plan.written import Written, keys_of, written_tensors
 from shardc.source import Path_

@@ -13,11 +13,20 @@ from shardc.spec.model import Spec
 
 
 @dataclass(frozen=True)
+class HeaderDim:
+    """The size of a dim, as stored, of the first tensor whose name matches the glob `tensor`."""
+
+    tensor: str
+    dim: int
+
+
+@dataclass(frozen=True)
 class Symbol:
-    """A value of config.json: the first of `keys` (dotted, below the spec's root) that is there, or `otherwise`."""
+    """A fact: at one of `keys` of config.json (dotted, below the spec's root), or in a header, or `otherwise`."""
 
     name: str
     keys: tuple[str, ...]
+    header: HeaderDim | None
     otherwise: Expr | None
     path: Path_
 

@@ -7,6 +7,7 @@ from shardc.runtime.arithmetic import ceil_div, exact, round_up
 from shardc.runtime.axes import Axis
 from shardc.runtime.command import main
 from shardc.runtime.config import MISSING, Config, get, root
+from shardc.runtime.contents import Contents
 from shardc.runtime.contracts import contract
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
@@ -33,9 +34,10 @@ ORDER: tuple[str, ...] = (
     "regions",
     "rectangles",
     "dtypes",
+    "headers",
+    "contents",
     "tensors",
     "settling",
-    "headers",
     "indexes",
     "choices",
     "companions",
@@ -56,6 +58,7 @@ __all__ = [
     "ORDER",
     "Axis",
     "Config",
+    "Contents",
     "Dim",
     "Finding",
     "Format",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from shardc.runtime.config import Config
+from shardc.runtime.contents import Contents
 from shardc.runtime.meshes import MeshDim
 from shardc.runtime.regions import Regions
 
@@ -114,7 +115,7 @@ class Tensor:
 
 
 Formats = Mapping[str, Format]
-Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int]], Iterable[Tensor]]
+Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents], Iterable[Tensor]]
 
 
 @dataclass(frozen=True, slots=True)

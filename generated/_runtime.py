@@ -806,7 +806,7 @@ def read_weight_map(index: Path) -> dict[str, list[str]]:
 
 
 def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> dict[str, Header]:
-    """The headers of the tensors that an index names, each from the file it names."""
+    """The headers of the tensors that an index names, each from the file it names; other copies are warned of."""
     findings: list[Finding] = []
     for file, held in names.items():
         if not (directory / file).is_file():
@@ -820,7 +820,24 @@ def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> d
         findings += [("SHD407", f"{index.name} puts {name} in {file}, which lacks it") for name in lacking]
     if findings:
         raise ShardError(*findings)
+    for text in shadowed(index, names, files):
+        warnings.warn(f"SHD413: {text}", stacklevel=2)
     return {name: files[file][name] for file, held in names.items() for name in held}
+
+
+def shadowed(index: Path, names: dict[str, list[str]], files: dict[str, dict[str, Header]]) -> list[str]:
+    """For each file and each other file that the index prefers: which tensor's copy is left aside, and how many."""
+    preferred = {name: file for file, held in names.items() for name in held}
+    copies: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for file, headers in files.items():
+        for name in headers:
+            if preferred.get(name, file) != file:
+                copies[file, preferred[name]].append(name)
+    return [
+        f"{file} holds {held[0]}{f' and {len(held) - 1} more' if len(held) > 1 else ''} too, "
+        f"which {index.name} takes from {other}"
+        for (file, other), held in copies.items()
+    ]
 
 
 def read_files(paths: list[Path]) -> dict[str, dict[str, Header]]:
@@ -848,6 +865,23 @@ def merge(files: dict[str, dict[str, Header]]) -> dict[str, Header]:
     if findings:
         raise ShardError(*sorted(findings))
     return merged
+
+
+RANK_FILE = re.compile(r"model-rank-(\d{1,6})-part-\d+\.safetensors")
+
+
+def refuse_directory(directory: Path, tp: int) -> None:
+    """Raises SHD412 for a directory of rank files without an index: parts that an earlier run cut and saved.
+
+    tp: ranks that the load is for.
+    """
+    ranks = [int(found[1]) for path in directory.glob("*") if (found := RANK_FILE.fullmatch(path.name))]
+    if ranks and not any(directory.glob("*.safetensors.index.json")):
+        text = (
+            f"{directory} is cut for {max(ranks) + 1} ranks already (model-rank-{max(ranks)}-part-…), and tp={tp} is "
+            "asked: point at the original checkpoint, or reshard, merging the ranks' files into whole tensors first"
+        )
+        raise ShardError(("SHD412", text))
 
 
 Headers = Mapping[str, Header]
@@ -1323,14 +1357,21 @@ def unexpected(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> li
 
 
 def copy_shard(shard: Shard, full: torch.Tensor, device: torch.device | str) -> torch.Tensor:
-    """A new tensor of the shard's local shape and dtype, filled from `full`, which has the shape of the file."""
+    """A new tensor of the shard's local shape and dtype, filled from `full`, which has the shape of the file.
+
+    It is all that is allocated on the device. A copy to part of each row there would take a buffer of that size, so a
+    tensor made of such parts is put together where `full` is, and copied whole.
+    """
     local = torch.empty(shard.local_shape, dtype=TORCH_DTYPES[shard.local_dtype], device=device)
+    copies = list(copy_rectangles(shard.at))
+    crosses = local.device != full.device and not all(view(local, place).is_contiguous() for _, place in copies)
+    filled = torch.empty_like(local, device=full.device) if crosses else local
     with torch.no_grad():
         for rectangle in shard.zero_fill:
-            view(local, rectangle).zero_()
-        for source, place in copy_rectangles(shard.at):
-            view(local, place).copy_(view(full, source))
-    return local
+            view(filled, rectangle).zero_()
+        for source, place in copies:
+            view(filled, place).copy_(view(full, source))
+    return local.copy_(filled) if crosses else local
 
 
 def view(tensor: torch.Tensor, rectangle: Rectangle) -> torch.Tensor:
@@ -1389,6 +1430,7 @@ def load(
     """
     directory = Path(checkpoint_dir)
     cast_to = cast_name(dtype)
+    refuse_directory(directory, mesh["tp"].size if "tp" in mesh else 1)
     config = read_config(directory)
     headers = read_headers(directory)
     survey = take_survey(spec.tensors, spec.formats, config, mesh, headers)

@@ -11,8 +11,10 @@ from shardc.checkpoint.file_findings import broken_file, unreadable
 from shardc.checkpoint.headers import Header
 from shardc.checkpoint.index import read_weights
 from shardc.checkpoint.json_text import read_json
+from shardc.checkpoint.presharded import already_cut
 from shardc.checkpoint.tables import TableHeaders, table_headers
 from shardc.diagnostics import Diagnostic
+from shardc.diagnostics.findings import counts
 from shardc.plan.evidence import Grids
 from shardc.spec.dtypes import nbytes
 
@@ -47,11 +49,14 @@ class Checkpoint:
         return sum(nbytes(*header) for header in self.headers.values())
 
 
-def read_checkpoint(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
-    """Reads a checkpoint's config and headers; every fault of its files is reported, and none is left out."""
+def read_checkpoint(path: Path, tp: int | None = None) -> tuple[Checkpoint | None, list[Diagnostic]]:
+    """Reads a checkpoint's config and headers; every fault of its files is reported, and none is left out.
+
+    With a checkpoint there may be warnings. `tp` is the size that it is wanted for, where one is known.
+    """
     try:
         if path.is_dir():
-            return _read_directory(path)
+            return _read_directory(path, tp)
         if path.is_file() and path.name.endswith(_TABLE_SUFFIXES):
             return _read_table(path)
         return None, [_no_checkpoint(path)]
@@ -59,16 +64,19 @@ def read_checkpoint(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
         return None, [unreadable(path, error, help=f"a checkpoint is {_EXPECTED}")]
 
 
-def _read_directory(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
+def _read_directory(path: Path, tp: int | None) -> tuple[Checkpoint | None, list[Diagnostic]]:
+    cut = already_cut(path, tp)
+    if cut is not None:
+        return None, [cut]
     config, config_findings = read_config(path / "config.json")
     weights, weight_findings = read_weights(path)
     findings = config_findings + weight_findings
     if weights is not None and not weights.headers:
         findings.append(_no_weights(path))
-    if config is None or weights is None or findings:
+    if config is None or weights is None or counts(findings).errors:
         return None, findings
     name = path.resolve().name if path.name in ("", "..") else path.name
-    return Checkpoint(name, str(path), config, weights.headers, weights.files), []
+    return Checkpoint(name, str(path), config, weights.headers, weights.files), findings
 
 
 def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:

@@ -18,6 +18,7 @@ from shardc.plan.evidence import Header
 from shardc.rules import headers as compared
 from shardc.rules.differences import Differences, Missing
 from shardc.rules.formats import explain_formats
+from shardc.rules.inserted import explain_inserted
 from shardc.rules.meshes import mesh_findings
 from shardc.rules.missing import explain_layers, explain_missing
 from shardc.rules.renamed import explain_prefix, explain_renames
@@ -54,6 +55,7 @@ def check(bound: Bound, headers: Mapping[str, Header]) -> Coverage:
     differences = Differences(bound, headers, missing, unexpected)
     explained = explain_formats(differences)
     explain_prefix(differences, ignored)
+    explain_inserted(differences)
     explain_renames(differences)
     explain_layers(differences)
     explain_missing(differences)

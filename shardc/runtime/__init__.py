@@ -36,6 +36,7 @@ ORDER: tuple[str, ...] = (
     "tensors",
     "headers",
     "indexes",
+    "refusals",
     "choices",
     "companions",
     "shards",

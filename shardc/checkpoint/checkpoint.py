@@ -26,6 +26,7 @@ _EXPECTED = "a directory of config.json and *.safetensors, or a tensor table (.j
 class Checkpoint:
     """A directory of safetensors files, or a tensor table; `path` is as the user gave it.
 
+    `architectures` are the classes that the config names, or, where it names none, the one that the table is of.
     `files` says where each tensor's bytes are: (file name, begin, end), bytes [begin, end) of the whole file.
     It is None for a table, which has no bytes.
     """
@@ -33,6 +34,7 @@ class Checkpoint:
     name: str
     path: str
     config: Config
+    architectures: tuple[str, ...]
     headers: Mapping[str, Header]
     files: Mapping[str, tuple[str, int, int]] | None
 
@@ -76,7 +78,7 @@ def _read_directory(path: Path, tp: int | None) -> tuple[Checkpoint | None, list
     if config is None or weights is None or counts(findings).errors:
         return None, findings
     name = path.resolve().name if path.name in ("", "..") else path.name
-    return Checkpoint(name, str(path), config, weights.headers, weights.files), findings
+    return Checkpoint(name, str(path), config, _named(config.data), weights.headers, weights.files), findings
 
 
 def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
@@ -87,7 +89,15 @@ def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
     if headers is None:
         return None, findings
     name = path.name.removesuffix(".gz").removesuffix(".json")
-    return Checkpoint(name, str(path), config_of(table), headers, None), []
+    config = config_of(table)
+    architectures = _named(config.data) or _named({"architectures": [table.data.get("architecture")]})
+    return Checkpoint(name, str(path), config, architectures, headers, None), []
+
+
+def _named(config: Mapping[str, object]) -> tuple[str, ...]:
+    """The architectures of a config; none where it has no list of names."""
+    names = config.get("architectures")
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
 
 
 def _no_weights(path: Path) -> Diagnostic:

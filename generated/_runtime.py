@@ -867,14 +867,18 @@ def merge(files: dict[str, dict[str, Header]]) -> dict[str, Header]:
     return merged
 
 
+QUANT_STATE = re.compile(r"(.+)\.quant_state\.bitsandbytes__(?:nf4|fp4)")
 RANK_FILE = re.compile(r"model-rank-(\d{1,6})-part-\d+\.safetensors")
 
 
 def refuse_directory(directory: Path, tp: int) -> None:
-    """Raises SHD412 for a directory of rank files without an index: parts that an earlier run cut and saved.
+    """Raises SHD414 for GGUF files, and SHD412 for rank files without an index: parts that an earlier run saved.
 
     tp: ranks that the load is for.
     """
+    if directory.suffix == ".gguf" or (any(directory.glob("*.gguf")) and not any(directory.glob("*.safetensors"))):
+        text = f"{directory} is GGUF, which is out of scope: convert it to safetensors, or get what it was made from"
+        raise ShardError(("SHD414", text))
     ranks = [int(found[1]) for path in directory.glob("*") if (found := RANK_FILE.fullmatch(path.name))]
     if ranks and not any(directory.glob("*.safetensors.index.json")):
         text = (
@@ -882,6 +886,18 @@ def refuse_directory(directory: Path, tp: int) -> None:
             "asked: point at the original checkpoint, or reshard, merging the ranks' files into whole tensors first"
         )
         raise ShardError(("SHD412", text))
+
+
+def refuse_packed(headers: Mapping[str, Header]) -> None:
+    """Raises SHD414, once, for a file with weights that bitsandbytes packed in 4 bits."""
+    weights = [found[1] for name in headers if (found := QUANT_STATE.fullmatch(name))]
+    if weights:
+        more = f" and {len(weights) - 1} more weights are" if len(weights) > 1 else " is"
+        text = (
+            f"{weights[0]}{more} packed by bitsandbytes in 4 bits, which is out of scope: cut the original checkpoint, "
+            "and quantise each rank's part after loading"
+        )
+        raise ShardError(("SHD414", text))
 
 
 Headers = Mapping[str, Header]
@@ -1433,6 +1449,7 @@ def load(
     refuse_directory(directory, mesh["tp"].size if "tp" in mesh else 1)
     config = read_config(directory)
     headers = read_headers(directory)
+    refuse_packed(headers)
     survey = take_survey(spec.tensors, spec.formats, config, mesh, headers)
     check_coverage(survey, headers, spec.ignored)
     tensors = rank_tensors(spec.tensors, config, mesh, survey)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shardc.checkpoint.configs import Config, config_of, read_config
 from shardc.checkpoint.file_findings import broken_file, unreadable
+from shardc.checkpoint.gguf import only_gguf
 from shardc.checkpoint.headers import Header
 from shardc.checkpoint.index import read_weights
 from shardc.checkpoint.json_text import read_json
@@ -57,6 +58,9 @@ def read_checkpoint(path: Path, tp: int | None = None) -> tuple[Checkpoint | Non
     With a checkpoint there may be warnings. `tp` is the size that it is wanted for, where one is known.
     """
     try:
+        gguf = only_gguf(path) if path.exists() else None
+        if gguf is not None:
+            return None, [gguf]
         if path.is_dir():
             return _read_directory(path, tp)
         if path.is_file() and path.name.endswith(_TABLE_SUFFIXES):
@@ -101,7 +105,7 @@ def _named(config: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _no_weights(path: Path) -> Diagnostic:
-    others = sorted(entry.name for entry in path.iterdir() if entry.suffix in (".bin", ".pt", ".pth", ".gguf"))
+    others = sorted(entry.name for entry in path.iterdir() if entry.suffix in (".bin", ".pt", ".pth"))
     return broken_file(
         path,
         "has no tensors",

@@ -75,7 +75,7 @@ def _compared(checkpoint: Checkpoint, spec: Resolved, known: Verified, sizes: bo
         covered = coverage.check(bound, checkpoint.headers)
         out.findings += [*claims.check(bound), *covered.findings]
         out.claimed, out.ignored, out.compared = covered.claimed, covered.ignored, True
-        if sizes and "tp" in spec.mesh_dims:
+        if sizes and covered.claimed and "tp" in spec.mesh_dims:
             out.valid_tp = valid_sizes(bound, dict.fromkeys(spec.mesh_dims, 1), "tp")
     return out
 

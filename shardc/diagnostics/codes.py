@@ -48,6 +48,7 @@ NAMES: dict[str, str] = {
     "SHD411": "tied-but-present",
     "SHD412": "already-cut",
     "SHD413": "shadowed",
+    "SHD414": "out-of-scope",
     # 5xx: the generated tree
     "SHD501": "out-of-date",
     "SHD502": "missing-module",

@@ -16,6 +16,7 @@ from shardc.plan.bound import Bound
 from shardc.plan.compile import compile_plan
 from shardc.plan.evidence import Header
 from shardc.rules import headers as compared
+from shardc.rules.bitsandbytes import packed_by_bitsandbytes
 from shardc.rules.differences import Differences, Missing
 from shardc.rules.formats import explain_formats
 from shardc.rules.inserted import explain_inserted
@@ -37,6 +38,9 @@ class Coverage:
 
 def check(bound: Bound, headers: Mapping[str, Header]) -> Coverage:
     """Compare every tensor that the spec expects with the file, and every tensor of the file with the spec."""
+    packed = packed_by_bitsandbytes(bound, headers)
+    if packed is not None:
+        return Coverage(findings=[packed])
     whole = dict.fromkeys(bound.resolved.mesh_dims, 1)
     compiled = compile_plan(bound, whole)
     faults = mesh_findings(bound, [(whole, replace(compiled, contracts=[]))])

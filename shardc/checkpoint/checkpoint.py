@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shardc.checkpoint.configs import Config, config_of, read_config
+from shardc.checkpoint.configs import Config, config_of, read_directory_config
 from shardc.checkpoint.file_findings import broken_file, unreadable
 from shardc.checkpoint.gguf import only_gguf
 from shardc.checkpoint.headers import Header
@@ -27,7 +27,8 @@ _EXPECTED = "a directory of config.json and *.safetensors, or a tensor table (.j
 class Checkpoint:
     """A directory of safetensors files, or a tensor table; `path` is as the user gave it.
 
-    `architectures` are the classes that the config names, or, where it names none, the one that the table is of.
+    `architectures` are the classes that the config names, or, where it names none, the one that the table is of; those
+    of an adapter's config are of the model below it, and none are given.
     `files` says where each tensor's bytes are: (file name, begin, end), bytes [begin, end) of the whole file.
     It is None for a table, which has no bytes.
     """
@@ -74,7 +75,7 @@ def _read_directory(path: Path, tp: int | None) -> tuple[Checkpoint | None, list
     cut = already_cut(path, tp)
     if cut is not None:
         return None, [cut]
-    config, config_findings = read_config(path / "config.json")
+    config, config_findings = read_directory_config(path)
     weights, weight_findings = read_weights(path)
     findings = config_findings + weight_findings
     if weights is not None and not weights.headers:
@@ -82,7 +83,8 @@ def _read_directory(path: Path, tp: int | None) -> tuple[Checkpoint | None, list
     if config is None or weights is None or counts(findings).errors:
         return None, findings
     name = path.resolve().name if path.name in ("", "..") else path.name
-    return Checkpoint(name, str(path), config, _named(config.data), weights.headers, weights.files), findings
+    architectures = () if config.adapter else _named(config.data)
+    return Checkpoint(name, str(path), config, architectures, weights.headers, weights.files), findings
 
 
 def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:

@@ -19,8 +19,9 @@ _HEADINGS = ("spec", "checkpoint", "tensors", "bytes", "valid tp", "findings")
 
 
 def report_many(verified: Sequence[Verified], format_: str) -> int:
-    """Print the table and the findings of all; 1 if one of them is an error. Each finding names its checkpoint."""
-    findings = [_owned(finding, one) for one in verified for finding in one.findings]
+    """Print the table and the findings of all; 1 if one of them is an error. Of several, each names its checkpoint."""
+    several = len(verified) > 1
+    findings = [_owned(finding, one) if several else finding for one in verified for finding in one.findings]
     if format_ == "json":
         report_ = {**json.loads(render(findings, "json")), "checkpoints": [_as_json(one) for one in verified]}
         click.echo(json.dumps(report_, indent=2))

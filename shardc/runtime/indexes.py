@@ -14,11 +14,15 @@ INDEX = "model.safetensors.index.json"
 
 
 def read_config(directory: Path) -> dict[str, Any]:
-    """config.json of a checkpoint. Raises SHD113 (there is none) and SHD406 (not a JSON object)."""
-    path = directory / "config.json"
-    if not path.is_file():
+    """config.json of a checkpoint; of an adapter, adapter_config.json under `adapter`, beside the keys of config.json.
+
+    Raises SHD113 (there is neither) and SHD406 (not a JSON object).
+    """
+    path, adapter = directory / "config.json", directory / "adapter_config.json"
+    if not path.is_file() and not adapter.is_file():
         raise ShardError(("SHD113", f"{directory} has no config.json"))
-    return parse_object(path, path.read_bytes())
+    config = parse_object(path, path.read_bytes()) if path.is_file() else {}
+    return config | {"adapter": parse_object(adapter, adapter.read_bytes())} if adapter.is_file() else config
 
 
 def read_headers(directory: Path) -> dict[str, Header]:

@@ -114,3 +114,10 @@ def test_config(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("[8]")
     with pytest.raises(ShardError, match=r"^SHD406: config\.json: not a JSON object$"):
         read_config(tmp_path)
+
+
+def test_config_of_an_adapter(tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text('{"r": 4}')
+    assert read_config(tmp_path) == {"adapter": {"r": 4}}
+    (tmp_path / "config.json").write_text('{"hidden_size": 8}')
+    assert read_config(tmp_path) == {"hidden_size": 8, "adapter": {"r": 4}}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 
 import jinja2
 
 from shardc.emit.body import Body
-from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
+from shardc.emit.brackets import WIDTH, Code, call, dict_of, lines, prefixed, tuple_of
 from shardc.emit.python import quote
 from shardc.layout.show import show
 from shardc.plan.collectives import collectives
@@ -33,15 +34,16 @@ def module(resolved: Resolved) -> str:
         "collectives": _assigned("COLLECTIVES", _collectives(resolved)),
         "body": text,
     }
+    title = f"{', '.join(spec.architectures)}: what one rank keeps of a safetensors checkpoint."
     digest = hashlib.sha256("\n".join(parts.values()).encode()).hexdigest()[:12]
     return _template().render(
         name=spec.name,
         digest=digest,
         emitter=EMITTER,
-        title=", ".join(spec.architectures),
+        title=_docstring(title, indent=3),
         about=_docstring(spec.about),
-        mesh_text=_docstring(_mesh_text(resolved)),
-        contracts_text=_docstring(_contracts_text(resolved)),
+        mesh_text=_docstring(f"Mesh: {_mesh_text(resolved)}"),
+        contracts_text=_docstring(f"Contracts: {_contracts_text(resolved)}"),
         needs_lcm=body.needs_lcm,
         **parts,
     )
@@ -62,10 +64,12 @@ def _assigned(name: str, code: Code) -> str:
     return "\n".join(lines(prefixed(f"{name} = ", code), 0))
 
 
-def _docstring(text: str) -> str:
-    """Text of a spec inside a docstring: printable characters, and nothing that could end it."""
+def _docstring(text: str, indent: int = 0) -> str:
+    """Text of a spec inside a docstring: printable characters, and nothing that could end it, in lines that fit."""
     printable = "".join(ch if ch.isprintable() else " " for ch in text)
-    return printable.replace("\\", "\\\\").replace('"', "'").strip()
+    safe = printable.replace("\\", "\\\\").replace('"', "'").strip()
+    wrapped = fill(" " * indent + safe, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return wrapped[indent:]
 
 
 def _mesh_text(resolved: Resolved) -> str:

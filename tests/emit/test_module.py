@@ -118,3 +118,13 @@ def test_a_variable_of_regions_takes_no_name_of_the_spec() -> None:
 def test_min_and_max_of_local_sizes_in_a_contract() -> None:
     text = SPEC + 'contracts: [{use: aligned_rows, with: {row_bytes: "min(local(heads * 64), 4096) * 2"}}]\n'
     assert "row_bytes_ = min(heads.local * 64, 4096) * 2" in function(text).splitlines()
+
+
+def test_a_long_docstring_is_wrapped() -> None:
+    names = [f"Class{i}OfAnArchitectureForCausalLM" for i in range(4)]
+    text = module(resolved(SPEC.replace("TinyForCausalLM", ", ".join(names))))
+    assert text.splitlines()[2:5] == [
+        f'"""{", ".join(names[:3])},',
+        f"{names[3]}: what one rank keeps of a safetensors checkpoint.",
+        "",
+    ]

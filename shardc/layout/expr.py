@@ -62,6 +62,13 @@ class Least(_Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Length(_Node):
+    """`len(list)`: how many entries a list of the config has."""
+
+    of: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Local(_Node):
     """`local(layout)`: its size on the rank at hand."""
 
@@ -122,11 +129,12 @@ class Not(_Node):
 
 
 Expr: TypeAlias = (
-    Num | Text | Flag | Name | Items | Binary | Least | Local | Cat | Per | Item | Member | Compare | Logic | Not
-)
+    Num | Text | Flag | Name | Items | Binary | Least | Length | Local | Cat | Per | Item | Member | Compare | Logic
+    | Not
+)  # fmt: skip
 
 
-_NODES = (Num, Text, Flag, Name, Items, Binary, Least, Local, Cat, Per, Item, Member, Compare, Logic, Not)
+_NODES = (Num, Text, Flag, Name, Items, Binary, Least, Length, Local, Cat, Per, Item, Member, Compare, Logic, Not)
 #: The fields of each kind of node that may hold other nodes.
 _PARTS = {node: tuple(spec.name for spec in fields(node) if spec.name != "at") for node in _NODES}
 

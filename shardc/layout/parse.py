@@ -16,6 +16,7 @@ from shardc.layout.expr import (
     Item,
     Items,
     Least,
+    Length,
     Local,
     Logic,
     Member,
@@ -43,7 +44,7 @@ _TOKEN = re.compile(
 )
 _FOREIGN = re.compile(r"\w+|\*\*|.", re.DOTALL)
 _PER = re.compile(r"'[^']*'|\"[^\"]*\"|\bper\b")
-_FUNCTIONS = "ceil, min, max, local"
+_FUNCTIONS = "ceil, min, max, len, local"
 
 
 def parse(text: str) -> Expr:
@@ -139,6 +140,8 @@ def _call(fn: str, args: list[ast.expr], at: Cols, text: str) -> Expr:
             raise FormulaError("SHD104", "`ceil` takes one quotient: `ceil(a / b)`", at)
         case (("min" | "max"), [_, _, *_]):
             return Least(fn, tuple(_convert(a, text) for a in args), at=at)
+        case "len", [of]:
+            return Length(_convert(of, text), at=at)
         case "local", [layout]:
             return Local(_convert(layout, text), at=at)
     raise FormulaError("SHD104", f"no function `{fn}` of {len(args)} values; there are {_FUNCTIONS}", at)

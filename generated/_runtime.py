@@ -130,21 +130,25 @@ def root(config: Config, path: str) -> Config:
     return nested
 
 
-def get(config: Config, *paths: str, default: Any = MISSING) -> Any:
+def get(config: Config, *paths: str, found: tuple[str, int] | None = None, default: Any = MISSING) -> Any:
     """The value of one fact; several dotted paths are spellings of it, and JSON null counts as absent.
 
-    A callable default is called. Raises SHD108 (absent, without a default) and SHD109 (two spellings disagree).
+    found: what a header says of it, and which. A callable default is called.
+    Raises SHD108 (absent, without a default) and SHD109 (two spellings disagree).
     """
-    found = [(path, value) for path in paths if (value := look_up(config, path)) is not MISSING]
-    for path, value in found[1:]:
-        first_path, first = found[0]
+    values = [(path, value) for path in paths if (value := look_up(config, path)) is not MISSING]
+    if found:
+        values.append(found)
+    for path, value in values[1:]:
+        first_path, first = values[0]
         if value != first:
             text = f"{first_path} = {first!r} and {path} = {value!r} disagree: they are two spellings of one fact"
             raise ShardError(("SHD109", text))
-    if found:
-        return found[0][1]
+    if values:
+        return values[0][1]
     if default is MISSING:
-        raise ShardError(("SHD108", f"config has {'no' if len(paths) == 1 else 'none of'} {', '.join(paths)}"))
+        lacks = f"config has {'no' if len(paths) == 1 else 'none of'} {', '.join(paths)}"
+        raise ShardError(("SHD108", lacks if paths else "the file has no tensor that a size of the model is read from"))
     return default() if callable(default) else default
 
 
@@ -572,82 +576,6 @@ def nbytes(dtype: str, shape: tuple[int, ...]) -> int:
     return prod(shape) * TORCH_DTYPES[dtype].itemsize
 
 
-DENSE = "dense"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One file tensor of a quantised tensor.
-
-    name: `{stem}` stands for the tensor's name without its last `.weight`.
-    dtypes: the ones the file may have.
-    dims: for each of the weight's last dims (role, unit, ceil): one element here is `unit` elements there; `ceil` where
-        the last unit may be short. Dims in front of them (stacked experts) stay in front. () is a scalar.
-    """
-
-    name: str
-    dtypes: tuple[str, ...]
-    dims: tuple[tuple[Literal["out", "in"], int, bool], ...]
-    optional: bool = False
-
-    def named(self, stem: str) -> str:
-        """Its name in the file."""
-        return self.name.replace("{stem}", stem)
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """One tensor of the checkpoint, and what this rank keeps of it.
-
-    shape: full, in elements: [out], [out, in], or more dims in front of these.
-    kind: shard kind, such as `channel_rows`.
-    dtype: dtypes that the dense tensor may have in the file.
-    at: the regions this rank keeps of a dim; a dim that is not there is kept whole.
-    load: dtype to load a dense tensor as; None: as in the file.
-    formats: the formats it may be stored in.
-    units: (axis, dim, stride): each element of the axis is `stride` rows of the dim.
-    segments: the sizes of a dim that is a concatenation.
-    optional: the file may lack it. tied_to: where the file lacks it, it is this tensor.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    kind: str
-    dtype: tuple[str, ...]
-    at: Mapping[int, Regions] = field(default_factory=dict)
-    load: str | None = None
-    formats: tuple[str, ...] = (DENSE,)
-    units: tuple[tuple[str, int, int], ...] = ()
-    segments: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    optional: bool = False
-    tied_to: str | None = None
-
-    @property
-    def stem(self) -> str:
-        """The name without its last `.weight`."""
-        return self.name.removesuffix(".weight")
-
-
-Formats = Mapping[str, tuple[Part, ...]]
-Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int]], Iterable[Tensor]]
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """One architecture: its tensors, formats by name, globs of names it leaves alone, mesh dims and default dtypes."""
-
-    tensors: Describe
-    formats: Formats
-    ignored: tuple[str, ...]
-    mesh: tuple[str, ...]
-    dtype: tuple[str, ...]
-
-
-def role_dims(ndim: int) -> dict[str, int]:
-    """The dim that is a weight's output, and the one that is its input: the last two; one dim alone is an output."""
-    return {"out": 0} if ndim == 1 else {"out": ndim - 2, "in": ndim - 1}
-
-
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
 
@@ -753,6 +681,243 @@ def tiling_faults(headers: dict[str, Header], data_start: int, data_bytes: int) 
     if at != file_bytes:
         faults.append(f"{file_bytes} bytes in the file, but its tensors end at byte {at}")
     return faults
+
+
+class Contents(NamedTuple):
+    """The headers of a checkpoint by name; None where there is no file, which then has nothing."""
+
+    headers: Mapping[str, Header] | None
+
+    def has(self, name: str) -> bool:
+        """Whether the file has a tensor of that name."""
+        return self.headers is not None and name in self.headers
+
+    def size(self, pattern: str, dim: int) -> tuple[str, int] | None:
+        """A dim, as stored, of the first tensor whose name matches the glob, and in words where it is from."""
+        matches = re.compile(translate(pattern)).match
+        for name, header in (self.headers or {}).items():
+            if matches(name):
+                return (f"dim {dim} of {name}", header.shape[dim]) if dim < len(header.shape) else None
+        return None
+
+
+DENSE = "dense"
+
+
+Role = Literal["out", "in"]
+
+
+class Dim(NamedTuple):
+    """One dim of a part.
+
+    role: the dim of the weight that it follows, `entries` for each `unit` elements there; None: so many entries.
+    ceil: the last unit may be short. whole: never cut.
+    Until it is settled, unit and entries may name a size of the format, whole a flag of it.
+    """
+
+    role: Role | None
+    unit: int | str = 1
+    ceil: bool = False
+    entries: int | str = 1
+    whole: bool | str = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file tensor of a quantised tensor.
+
+    name: `{stem}` stands for the tensor's name without its last `.weight`.
+    dtypes: the ones the file may have.
+    dims: those behind the weight's leading dims (stacked experts), which stay in front. () is a scalar.
+    values: the sizes of the weight that it holds; a rank has its local ones, and the file's are not read.
+    """
+
+    name: str
+    dtypes: tuple[str, ...]
+    dims: tuple[Dim, ...]
+    optional: bool = False
+    values: tuple[Role, ...] = ()
+
+    def named(self, stem: str) -> str:
+        """Its name in the file."""
+        return self.name.replace("{stem}", stem)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Format:
+    """A way to store a weight.
+
+    sizes: those that checkpoints differ in: dotted paths of config.json, and the value where it has none of them.
+    flags: (paths, part): true where the config is true at a path, or the file has that part.
+    """
+
+    parts: tuple[Part, ...]
+    sizes: Mapping[str, tuple[tuple[str, ...], int]] = field(default_factory=dict)
+    flags: Mapping[str, tuple[tuple[str, ...], str | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One tensor of the checkpoint, and what this rank keeps of it.
+
+    shape: full, in elements: [out], [out, in], or more dims in front of these.
+    kind: shard kind, such as `channel_rows`.
+    dtype: dtypes that the dense tensor may have in the file.
+    at: the regions this rank keeps of a dim; a dim that is not there is kept whole.
+    load: dtype to load a dense tensor as; None: as in the file.
+    formats: the formats it may be stored in.
+    units: (axis, dim, stride): each element of the axis is `stride` rows of the dim.
+    segments: the sizes of a dim that is a concatenation.
+    swapped: the last two dims are [in, out].
+    optional: the file may lack it. tied_to: where the file lacks it, it is this tensor.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    dtype: tuple[str, ...]
+    at: Mapping[int, Regions] = field(default_factory=dict)
+    load: str | None = None
+    formats: tuple[str, ...] = (DENSE,)
+    units: tuple[tuple[str, int, int], ...] = ()
+    segments: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    swapped: bool = False
+    optional: bool = False
+    tied_to: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name without its last `.weight`."""
+        return self.name.removesuffix(".weight")
+
+    @property
+    def leading(self) -> int:
+        """Dims in front of the last two."""
+        return max(len(self.shape) - 2, 0)
+
+    @property
+    def roles(self) -> dict[Role, int]:
+        """The dim that is a weight's output, and the one that is its input; one dim alone is an output."""
+        if len(self.shape) == 1:
+            return {"out": 0}
+        last = len(self.shape) - 1
+        return {"out": last, "in": last - 1} if self.swapped else {"out": last - 1, "in": last}
+
+
+Formats = Mapping[str, Format]
+Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents], Iterable[Tensor]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One architecture: its tensors, formats by name, globs of names it leaves alone, mesh dims and default dtypes."""
+
+    tensors: Describe
+    formats: Formats
+    ignored: tuple[str, ...]
+    mesh: tuple[str, ...]
+    dtype: tuple[str, ...]
+
+
+WHOLE = 0  # one group for all of a dim
+
+
+class Facts(NamedTuple):
+    """What a config says of a format's sizes and flags, in their order."""
+
+    sizes: tuple[int, ...]
+    flags: tuple[bool, ...]
+
+
+class Extent(NamedTuple):
+    """A weight's elements along its output and its input, and the dims in front of them."""
+
+    out: int
+    input: int
+    leading: int
+
+    def along(self, role: str) -> int:
+        """Elements of one of the two."""
+        return self.out if role == "out" else self.input
+
+
+Shapes = tuple[tuple[int, ...] | None, ...]  # of each part in the file; None for one that it lacks
+
+
+def facts_of(format: Format, config: Config) -> Facts:
+    """The config's values, or the format's own. A size that is no positive number is one group for all."""
+    sizes = []
+    for paths, otherwise in format.sizes.values():
+        found = [value for path in paths if is_whole_number(value := look_up(config, path))]
+        sizes.append(max(found[0] if found else otherwise, WHOLE))
+    flags = [
+        any(look_up(config, path) not in (MISSING, False, "") for path in paths) for paths, _ in format.flags.values()
+    ]
+    return Facts(tuple(sizes), tuple(flags))
+
+
+@lru_cache(maxsize=4096)
+def settled_parts(format: Format, facts: Facts, extent: Extent, shapes: Shapes) -> tuple[Part, ...]:
+    """The parts with their sizes in numbers, for a weight of this extent whose parts have these shapes in the file."""
+    sizes = {
+        name: settled_size(name, given, format, extent, shapes)
+        for name, given in zip(format.sizes, facts.sizes, strict=True)
+    }
+    here = {part.name for part, shape in zip(format.parts, shapes, strict=True) if shape is not None}
+    flags = {
+        name: given or part in here for (name, (_, part)), given in zip(format.flags.items(), facts.flags, strict=True)
+    }
+    return tuple(
+        Part(
+            part.name,
+            part.dtypes,
+            tuple(settled_dim(dim, sizes, flags, extent) for dim in part.dims),
+            part.optional,
+            part.values,
+        )
+        for part in format.parts
+    )
+
+
+def settled_size(name: str, given: int, format: Format, extent: Extent, shapes: Shapes) -> int:
+    """What the config gives, where the file's shapes agree; else what they imply."""
+    for part, shape in zip(format.parts, shapes, strict=True):
+        if shape is None or len(shape) != extent.leading + len(part.dims):
+            continue
+        for dim, found in zip(part.dims, shape[extent.leading :], strict=True):
+            if dim.role is None or name not in (dim.unit, dim.entries):
+                continue
+            elements = extent.along(dim.role)
+            if entries_of(settled_dim(dim, {name: given}, {}, extent), elements) == found:
+                return given
+            if dim.unit == name:
+                if found == 1:
+                    return WHOLE
+                above, below = int(dim.entries) * elements, found
+            else:
+                above, below = int(dim.unit) * found, elements
+            if below and above and above % below == 0:
+                return above // below
+    return given
+
+
+def settled_dim(dim: Dim, sizes: dict[str, int], flags: dict[str, bool], extent: Extent) -> Dim:
+    """A dim in numbers, unit and count without a common factor."""
+    unit = sizes[dim.unit] if isinstance(dim.unit, str) else dim.unit
+    count = sizes[dim.entries] if isinstance(dim.entries, str) else dim.entries
+    whole = flags.get(dim.whole, False) if isinstance(dim.whole, str) else dim.whole
+    if dim.role and unit == WHOLE:
+        return dim._replace(unit=max(extent.along(dim.role), 1), entries=count, whole=True)
+    shared = gcd(unit, count) if dim.role else 1
+    return dim._replace(unit=unit // shared, entries=count // shared, whole=whole)
+
+
+def entries_of(dim: Dim, elements: int) -> int | None:
+    """How many entries stand for so many elements; None where units do not come out whole."""
+    unit, count = int(dim.unit), int(dim.entries)
+    if elements % unit and not dim.ceil:
+        return None
+    return ceil_div(elements, unit) * count
 
 
 INDEX = "model.safetensors.index.json"
@@ -878,26 +1043,26 @@ class Choice:
     stored: tuple[Stored, ...]
 
 
-def choose(tensor: Tensor, formats: Formats, headers: Headers | None) -> Choice | None:
+def choose(tensor: Tensor, formats: Formats, headers: Headers | None, facts: Mapping[str, Facts]) -> Choice | None:
     """The first of the tensor's formats that fits the file, best with all its parts; None where it has none of them.
 
     Without headers: the first format it lists, each part in its first dtype, optional parts and tied tensors absent.
     Raises SHD401 (a companion is missing) and SHD404 (a dtype fits no format).
     """
     if headers is None:
-        return None if tensor.tied_to else first_choice(tensor, formats)
+        return None if tensor.tied_to else first_choice(tensor, formats, facts)
     fitting = [
         candidate
         for candidate in candidates(tensor, formats)
         if (header := headers.get(candidate.name)) and header.dtype in candidate.dtypes
     ]
     if fitting:
-        complete = (one for one in fitting if not missing_parts(tensor, formats.get(one.format, ()), headers))
-        chosen = next(complete, fitting[0])
+        chosen = best(fitting, tensor, formats, headers)
         if chosen.format == DENSE:
             header = headers[chosen.name]
             return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
-        return with_companions(tensor, chosen, formats[chosen.format], headers)
+        parts = parts_of(tensor, formats[chosen.format], headers, facts[chosen.format])
+        return with_companions(tensor, chosen, parts, headers)
     if any(name in headers for name in file_names(tensor, formats)):
         raise ShardError(no_fit(tensor, formats, headers))
     return None
@@ -909,21 +1074,45 @@ def candidates(tensor: Tensor, formats: Formats) -> Iterator[Candidate]:
         if name == DENSE:
             yield Candidate(DENSE, tensor.name, tensor.dtype)
         else:
-            first = formats[name][0]
+            first = formats[name].parts[0]
             yield Candidate(name, first.named(tensor.stem), first.dtypes)
 
 
-def missing_parts(tensor: Tensor, parts: tuple[Part, ...], headers: Headers) -> list[str]:
-    """Names of required parts of a format that the file lacks."""
-    return [name for part in parts if not part.optional and (name := part.named(tensor.stem)) not in headers]
+def best(fitting: list[Candidate], tensor: Tensor, formats: Formats, headers: Headers) -> Candidate:
+    """The first candidate all of whose parts are there and fit; else one that some companion points to."""
+    if len(fitting) == 1:
+        return fitting[0]
+    parts = {one.format: formats[one.format].parts if one.format != DENSE else () for one in fitting}
+    complete = [one for one in fitting if all(is_there(part, tensor, headers) for part in parts[one.format])]
+    pointed = [one for one in fitting if any(part.named(tensor.stem) in headers for part in parts[one.format][1:])]
+    return (complete or pointed or fitting)[0]
 
 
-def first_choice(tensor: Tensor, formats: Formats) -> Choice:
+def is_there(part: Part, tensor: Tensor, headers: Headers) -> bool:
+    """Whether the file has the part, in its dtype and with as many dims; an optional one may be absent."""
+    header = headers.get(part.named(tensor.stem))
+    if header is None:
+        return part.optional
+    dims = len(header.shape) == tensor.leading + len(part.dims) if part.dims else header.shape in ((), (1,))
+    return header.dtype in part.dtypes and dims
+
+
+def parts_of(tensor: Tensor, format: Format, headers: Headers | None, facts: Facts) -> tuple[Part, ...]:
+    """The parts of a format, with the sizes that this tensor's headers imply."""
+    if not format.sizes and not format.flags:
+        return format.parts
+    found = [headers.get(part.named(tensor.stem)) if headers else None for part in format.parts]
+    roles = tensor.roles
+    extent = Extent(tensor.shape[roles["out"]], tensor.shape[roles["in"]], tensor.leading)
+    return settled_parts(format, facts, extent, tuple(header.shape if header else None for header in found))
+
+
+def first_choice(tensor: Tensor, formats: Formats, facts: Mapping[str, Facts]) -> Choice:
     """The format a tensor lists first, as if the file were yet to be written."""
     name = tensor.formats[0]
     if name == DENSE:
         return Choice(DENSE, (Stored(tensor.name, tensor.dtype[0], None),))
-    parts = [part for part in formats[name] if not part.optional]
+    parts = [part for part in parts_of(tensor, formats[name], None, facts[name]) if not part.optional]
     return Choice(name, tuple(Stored(part.named(tensor.stem), part.dtypes[0], part) for part in parts))
 
 
@@ -970,7 +1159,7 @@ def missing_finding(tensor: Tensor, formats: Formats) -> Finding:
 
 def file_names(tensor: Tensor, formats: Formats) -> list[str]:
     """Every name that the file may use for a tensor, in any of its formats."""
-    parts = [part.named(tensor.stem) for name in tensor.formats if name != DENSE for part in formats[name]]
+    parts = [part.named(tensor.stem) for name in tensor.formats if name != DENSE for part in formats[name].parts]
     return [tensor.name, *parts] if DENSE in tensor.formats else parts
 
 
@@ -988,20 +1177,22 @@ class SegmentCut(NamedTuple):
     pad: int
 
 
-def companion_size(part_name: str, segments: tuple[int, ...], unit: int, ceil: bool) -> int:
+def companion_size(part_name: str, segments: tuple[int, ...], dim: Dim) -> int:
     """Size of a part's dim: each segment of the weight's dim in units. Raises SHD213 for a ragged segment."""
+    unit = int(dim.unit)
     for size in segments:
-        if size % unit and not ceil:
+        if size % unit and not dim.ceil:
             raise ShardError(("SHD213", f"{part_name}: {size} is not a multiple of {unit}"))
-    return sum(ceil_div(size, unit) for size in segments)
+    return sum(ceil_div(size, unit) for size in segments) * int(dim.entries)
 
 
-def companion_spans(part_name: str, dim: int, spans: Spans, segments: tuple[int, ...], unit: int) -> Spans:
-    """A part's regions on one dim: the weight's regions, in units counted from the start of each segment.
+def companion_spans(part_name: str, dim: int, spans: Spans, segments: tuple[int, ...], follows: Dim) -> Spans:
+    """A part's regions on one dim: the weight's regions, in entries counted from the start of each segment.
 
     A part has a row of its own for a segment's last, short unit, so segments begin at running sums of ceilings:
     segments (576, 128) in units of 128 begin at 0 and 5. Raises SHD212 for a cut inside a unit.
     """
+    unit, count = int(follows.unit), int(follows.entries)
     rows = []
     for cut in cuts_by_segment(spans, segments):
         for position in (cut.low, cut.high):
@@ -1010,7 +1201,8 @@ def companion_spans(part_name: str, dim: int, spans: Spans, segments: tuple[int,
                 raise ShardError(("SHD212", f"{part_name}: dim {dim} cut at {full}, inside a unit of {unit}"))
         offset = sum(ceil_div(size, unit) for size in segments[: cut.segment])
         start, stop = offset + cut.low // unit, offset + ceil_div(cut.high, unit)
-        rows.append((start, stop, ceil_div(cut.high - cut.low + cut.pad, unit) - (stop - start)))
+        pad = ceil_div(cut.high - cut.low + cut.pad, unit) - (stop - start)
+        rows.append((start * count, stop * count, pad * count))
     return normalise(rows)
 
 
@@ -1036,6 +1228,7 @@ class Shard(NamedTuple):
     load: dtype it is loaded as; None: as in the file.
     at: for each dim, the normalised regions that this rank keeps.
     optional: the file may lack it. tied_to: where the file lacks it, it is this tensor.
+    values: what the local tensor holds, where that is the weight's local sizes and not read from the file.
     """
 
     name: str
@@ -1048,6 +1241,7 @@ class Shard(NamedTuple):
     at: tuple[Spans, ...]
     optional: bool = False
     tied_to: str | None = None
+    values: tuple[int, ...] | None = None
 
     @property
     def local_shape(self) -> tuple[int, ...]:
@@ -1072,7 +1266,7 @@ class Shard(NamedTuple):
     @property
     def whole(self) -> bool:
         """True where this rank keeps every element, in the file's order, and no padding."""
-        return is_whole(self.at, self.shape)
+        return self.values is None and is_whole(self.at, self.shape)
 
     @property
     def zero_fill(self) -> tuple[Rectangle, ...]:
@@ -1081,7 +1275,14 @@ class Shard(NamedTuple):
 
 
 Choices = Mapping[str, Choice | None]
-Layout = tuple[tuple[int, ...], tuple[Spans, ...]]  # full shape, and the spans of each dim
+
+
+class Layout(NamedTuple):
+    """Full shape, the spans of each dim, and what the rank has instead of the file's elements, if anything."""
+
+    shape: tuple[int, ...]
+    at: tuple[Spans, ...]
+    values: tuple[int, ...] | None = None
 
 
 @collector_at_rest()
@@ -1093,15 +1294,15 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
     """
     shards: list[Shard] = []
     findings: list[Finding] = []
-    layouts: dict[object, dict[str | None, Layout]] = {}
+    layouts: dict[object, dict[int, Layout]] = {}
     for tensor in tensors:
         choice = choices[tensor.name]
         if choice is None:
             continue
-        alike = (tensor.shape, tuple(tensor.at.items()), tuple(tensor.segments.items()), choice.format)
+        alike = (tensor.shape, tensor.swapped, tuple(tensor.at.items()), tuple(tensor.segments.items()), choice.format)
         known = layouts.setdefault(alike, {})
         for stored in choice.stored:
-            key = stored.part.name if stored.part else None
+            key = id(stored.part)
             try:
                 layout = known.get(key) or known.setdefault(key, layout_of(tensor, stored))
             except ShardError as error:
@@ -1115,7 +1316,7 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
 
 def shard(tensor: Tensor, format: str, stored: Stored, layout: Layout) -> Shard:
     """One shard; a scalar has the shape that the file gives it."""
-    shape, at = layout
+    shape, at, values = layout
     part = stored.part
     if shape == () and stored.scalar == (1,):
         shape, at = (1,), (whole_dim(1),)
@@ -1130,6 +1331,7 @@ def shard(tensor: Tensor, format: str, stored: Stored, layout: Layout) -> Shard:
         at,
         tensor.optional or bool(part and part.optional),
         tensor.tied_to,
+        values,
     )
 
 
@@ -1139,23 +1341,35 @@ def layout_of(tensor: Tensor, stored: Stored) -> Layout:
         normalise(tensor.at[dim]) if dim in tensor.at else whole_dim(size) for dim, size in enumerate(tensor.shape)
     )
     if stored.part is None:
-        return tensor.shape, spans
-    return part_layout(tensor, spans, stored.part, stored.name)
+        return Layout(tensor.shape, spans)
+    shape, at = part_layout(tensor, spans, stored.part, stored.name)
+    return Layout(shape, at, values_of(tensor, spans, stored.part))
 
 
-def part_layout(tensor: Tensor, spans: tuple[Spans, ...], part: Part, name: str) -> Layout:
+def part_layout(
+    tensor: Tensor, spans: tuple[Spans, ...], part: Part, name: str
+) -> tuple[tuple[int, ...], tuple[Spans, ...]]:
     """Full shape and spans of a part: leading dims as the weight's, its own dims in their units."""
     if not part.dims:
         return (), ()
-    leading = max(len(tensor.shape) - 2, 0)
-    shape, at = list(tensor.shape[:leading]), list(spans[:leading])
-    dims = role_dims(len(tensor.shape))
-    for role, unit, ceil in part.dims:
-        dim = dims[role]
+    shape, at = list(tensor.shape[: tensor.leading]), list(spans[: tensor.leading])
+    for follows in part.dims:
+        if follows.role is None:
+            shape.append(int(follows.entries))
+            at.append(whole_dim(shape[-1]))
+            continue
+        dim = tensor.roles[follows.role]
         segments = tensor.segments.get(dim, (tensor.shape[dim],))
-        shape.append(companion_size(name, segments, unit, ceil))
-        at.append(companion_spans(name, dim, spans[dim], segments, unit))
+        shape.append(companion_size(name, segments, follows))
+        at.append(whole_dim(shape[-1]) if follows.whole else companion_spans(name, dim, spans[dim], segments, follows))
     return tuple(shape), tuple(at)
+
+
+def values_of(tensor: Tensor, spans: tuple[Spans, ...], part: Part | None) -> tuple[int, ...] | None:
+    """The local sizes of the weight that a part holds; None for one that is read from the file."""
+    if part is None or not part.values:
+        return None
+    return tuple(local_size(spans[tensor.roles[role]]) for role in part.values)
 
 
 def no_granules() -> defaultdict[str, int]:
@@ -1174,24 +1388,24 @@ def granules(tensors: Iterable[Tensor], choices: Choices) -> defaultdict[str, in
         choice = choices[tensor.name]
         if choice is None or not tensor.units:
             continue
-        alike = (tensor.units, len(tensor.shape), tuple(stored.part for stored in choice.stored))
+        alike = (tensor.units, len(tensor.shape), tensor.swapped, tuple(id(stored.part) for stored in choice.stored))
         if alike in seen:
             continue
         seen.add(alike)
-        units = units_by_dim(len(tensor.shape), choice)
+        units = units_by_dim(tensor, choice)
         for axis_name, dim, stride in tensor.units:
             for unit in units[dim]:
                 found[axis_name] = lcm(found[axis_name], unit // gcd(unit, stride))
     return found
 
 
-def units_by_dim(ndim: int, choice: Choice) -> defaultdict[int, list[int]]:
+def units_by_dim(tensor: Tensor, choice: Choice) -> defaultdict[int, list[int]]:
     """The units of a tensor's parts, by the dim of the tensor that they cut."""
-    dims = role_dims(ndim)
     units: defaultdict[int, list[int]] = defaultdict(list)
     for stored in choice.stored:
-        for role, unit, _ in stored.part.dims if stored.part else ():
-            units[dims[role]].append(unit)
+        for dim in stored.part.dims if stored.part else ():
+            if dim.role and not dim.whole:
+                units[tensor.roles[dim.role]].append(int(dim.unit))
     return units
 
 
@@ -1209,6 +1423,7 @@ class Survey:
     choices: dict[str, Choice | None]
     claimed: frozenset[str]
     findings: tuple[Finding, ...]
+    contents: Contents
 
 
 def plan(
@@ -1236,14 +1451,15 @@ def take_survey(
     subset: bool = False,
 ) -> Survey:
     """The first pass: all mesh dims at size 1. In a subset of a checkpoint no tensor is missed."""
-    tensors = list(describe(config, whole_file(mesh), no_granules()))
+    tensors = list(describe(config, whole_file(mesh), no_granules(), Contents(headers)))
+    facts = {name: facts_of(format, config) for name, format in formats.items()}
     choices: dict[str, Choice | None] = {}
     claimed: set[str] = set()
     findings: list[Finding] = []
     for tensor in tensors:
         choices[tensor.name] = None
         try:
-            choices[tensor.name] = choose(tensor, formats, headers)
+            choices[tensor.name] = choose(tensor, formats, headers, facts)
         except ShardError as error:
             findings += error.findings
             claimed.update(file_names(tensor, formats))
@@ -1251,7 +1467,7 @@ def take_survey(
         if choices[tensor.name] is None and not (subset or tensor.optional or tensor.tied_to):
             findings.append(missing_finding(tensor, formats))
     findings += claimed_twice(choices, tensors)
-    return Survey(tensors, choices, frozenset(claimed), tuple(findings))
+    return Survey(tensors, choices, frozenset(claimed), tuple(findings), Contents(headers))
 
 
 def claimed_twice(choices: Mapping[str, Choice | None], tensors: list[Tensor]) -> list[Finding]:
@@ -1280,7 +1496,7 @@ def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey)
     if is_single(mesh):
         return survey.tensors
     with findings_together():
-        return list(describe(config, mesh, granules(survey.tensors, survey.choices)))
+        return list(describe(config, mesh, granules(survey.tensors, survey.choices), survey.contents))
 
 
 def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> None:
@@ -1324,7 +1540,10 @@ def unexpected(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> li
 
 def copy_shard(shard: Shard, full: torch.Tensor, device: torch.device | str) -> torch.Tensor:
     """A new tensor of the shard's local shape and dtype, filled from `full`, which has the shape of the file."""
-    local = torch.empty(shard.local_shape, dtype=TORCH_DTYPES[shard.local_dtype], device=device)
+    dtype = TORCH_DTYPES[shard.local_dtype]
+    if shard.values is not None:
+        return torch.tensor(shard.values, dtype=dtype, device=device).expand(shard.local_shape).clone()
+    local = torch.empty(shard.local_shape, dtype=dtype, device=device)
     with torch.no_grad():
         for rectangle in shard.zero_fill:
             view(local, rectangle).zero_()

@@ -9,13 +9,12 @@ from operator import attrgetter
 
 from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
 from shardc.emit.dims import Dims
-from shardc.emit.python import code, identifier, quote
+from shardc.emit.python import code, identifier, name_code, quote
 from shardc.emit.strides import stride_code
 from shardc.layout.expr import Expr, Name, names, segments_of, walk
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
 from shardc.plan.kinds import axes_in
-from shardc.plan.names import INDEX
 from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
 
 
@@ -58,6 +57,8 @@ class Body:
 
     def _symbol(self, symbol: Symbol) -> None:
         items: list[Code] = ["c", *(quote(key) for key in symbol.keys)]
+        if symbol.header is not None:
+            items.append(f"found=file.size({quote(symbol.header.tensor)}, {symbol.header.dim})")
         if symbol.otherwise is not None:
             lazy = "lambda: " if names(symbol.otherwise) else ""
             items.append(f"default={lazy}{code(symbol.otherwise)}")
@@ -146,7 +147,7 @@ class Body:
         self._lets({k: v for k, v in first.lets.items() if names(v) & inner}, dims, depth)
         prefix = _common_prefix(entries)
         if prefix:
-            self._line(f"at = {_name(prefix)}", depth)
+            self._line(f"at = {name_code(prefix)}", depth)
         for entry in entries:
             own = [when for when in entry.when if when not in shared]
             self._tensor(entry, prefix, dims, self._conditions(own, depth))
@@ -158,7 +159,7 @@ class Body:
         return depth
 
     def _tensor(self, entry: Entry, prefix: str, dims: Dims, depth: int) -> None:
-        name = f"at + {quote(entry.pattern.removeprefix(prefix))}" if prefix else _name(entry.pattern)
+        name = f"at + {quote(entry.pattern.removeprefix(prefix))}" if prefix else name_code(entry.pattern)
         shape = tuple_of([dims.size(expr) for expr in entry.written])
         spec = self.resolved.spec.dtype
         dtype = tuple_of([quote(d) for d in entry.dtypes]) if entry.dtypes != tuple(spec.file) else "DTYPE"
@@ -171,6 +172,8 @@ class Body:
         if [f.name for f in entry.formats] != ["dense"]:
             items.append(prefixed("formats=", tuple_of([quote(f.name) for f in entry.formats])))
             items += _units(entry, dims)
+            if entry.swapped:
+                items.append("swapped=True")
         if entry.optional:
             items.append("optional=True")
         if entry.tie is not None:
@@ -261,10 +264,3 @@ def _common_prefix(entries: list[Entry]) -> str:
     shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     prefix = first[: first.rfind(".", 0, shared) + 1]
     return prefix if "{" in prefix else ""
-
-
-def _name(pattern: str) -> str:
-    """A name pattern as a literal, an f-string where it has indices."""
-    if "{" not in pattern:
-        return quote(pattern)
-    return "f" + INDEX.sub(lambda m: f"{{{identifier(m[1])}}}", quote(pattern))

@@ -14,7 +14,7 @@ from shardc.emit.brackets import WIDTH, Code, call, dict_of, lines, prefixed, tu
 from shardc.emit.python import quote
 from shardc.layout.show import show
 from shardc.plan.collectives import collectives
-from shardc.plan.resolved import Format, FormatPart, Resolved
+from shardc.plan.resolved import Format, FormatPart, PartDim, Resolved
 
 #: Raised when the emitter writes the same plan differently.
 EMITTER = 1
@@ -29,7 +29,7 @@ def module(resolved: Resolved) -> str:
         "architectures": _assigned("ARCHITECTURES", tuple_of([quote(name) for name in spec.architectures])),
         "mesh": _assigned("MESH", tuple_of([quote(dim) for dim in resolved.mesh_dims])),
         "dtype": _assigned("DTYPE", tuple_of([quote(dtype) for dtype in spec.dtype.file])),
-        "formats": _assigned("FORMATS: dict[str, tuple[rt.Part, ...]]", _formats(resolved)),
+        "formats": _assigned("FORMATS: dict[str, rt.Format]", _formats(resolved)),
         "ignored": _assigned("IGNORED", tuple_of([quote(ignore.name) for ignore in spec.ignore])),
         "collectives": _assigned("COLLECTIVES", _collectives(resolved)),
         "body": text,
@@ -88,15 +88,49 @@ def _contracts_text(resolved: Resolved) -> str:
 
 def _formats(resolved: Resolved) -> Code:
     used: dict[str, Format] = {f.name: f for entry in resolved.entries for f in entry.formats if f.parts}
-    return dict_of(
-        [prefixed(f"{quote(name)}: ", tuple_of([_part(p) for p in used[name].parts])) for name in sorted(used)]
-    )
+    return dict_of([prefixed(f"{quote(name)}: ", _format(used[name])) for name in sorted(used)])
+
+
+def _format(format: Format) -> Code:
+    items: list[Code] = [tuple_of([_part(part) for part in format.parts])]
+    if format.sizes:
+        sizes = [_fact(name, size.keys, str(size.otherwise)) for name, size in format.sizes.items()]
+        items.append(prefixed("sizes=", dict_of(sizes)))
+    if format.flags:
+        flags = [_fact(n, flag.keys, quote(flag.part) if flag.part else "None") for n, flag in format.flags.items()]
+        items.append(prefixed("flags=", dict_of(flags)))
+    return call("rt.Format", *items)
+
+
+def _fact(name: str, keys: tuple[str, ...], other: str) -> Code:
+    return prefixed(f"{quote(name)}: ", tuple_of([tuple_of([quote(key) for key in keys]), other]))
 
 
 def _part(part: FormatPart) -> Code:
-    dims = tuple_of([f"({quote(dim.role)}, {dim.unit}, {dim.ceil})" for dim in part.dims])
+    dims = tuple_of([_dim(dim) for dim in part.dims])
     items: list[Code] = [quote(part.name), tuple_of([quote(dtype) for dtype in part.dtypes]), dims]
-    return call("rt.Part", *items, *(["optional=True"] if part.optional else []))
+    if part.optional:
+        items.append("optional=True")
+    if part.values:
+        items.append(prefixed("values=", tuple_of([quote(role) for role in part.values])))
+    return call("rt.Part", *items)
+
+
+def _dim(dim: PartDim) -> Code:
+    items = [quote(dim.role) if dim.role else "None"]
+    if dim.unit != 1:
+        items.append(_size(dim.unit))
+    if dim.ceil:
+        items.append("ceil=True")
+    if dim.count != 1:
+        items.append(f"entries={_size(dim.count)}")
+    if dim.whole:
+        items.append(f"whole={_size(dim.whole)}")
+    return call("rt.Dim", *items)
+
+
+def _size(size: int | str) -> str:
+    return quote(size) if isinstance(size, str) else str(size)
 
 
 def _collectives(resolved: Resolved) -> Code:

@@ -9,10 +9,12 @@ from collections.abc import Callable
 
 from shardc.diagnostics import ShardcBug
 from shardc.layout.expr import (
+    INDEX,
     Binary,
     Compare,
     Expr,
     Flag,
+    Has,
     Item,
     Items,
     Least,
@@ -33,7 +35,7 @@ _COMPARISONS: dict[str, ast.cmpop] = {
     "in": ast.In(), "not in": ast.NotIn(),
 }  # fmt: skip
 #: Names that the generated function uses itself.
-_TAKEN = {"at", "c", "config", "granule", "lcm", "len", "max", "mesh", "min", "range", "region", "rt"}
+_TAKEN = {"at", "c", "config", "file", "granule", "lcm", "len", "max", "mesh", "min", "range", "region", "rt"}
 
 
 def identifier(name: str) -> str:
@@ -47,6 +49,13 @@ def quote(text: str) -> str:
     if ast.literal_eval(literal) != text:
         literal = repr(text)
     return literal
+
+
+def name_code(pattern: str) -> str:
+    """A name pattern as a literal, an f-string where it has indices."""
+    if "{" not in pattern:
+        return quote(pattern)
+    return "f" + INDEX.sub(lambda m: f"{{{identifier(m[1])}}}", quote(pattern))
 
 
 def code(expr: Expr, name: Callable[[str], str] = identifier) -> str:
@@ -87,6 +96,8 @@ def _node(expr: Expr, name: Callable[[str], str]) -> ast.expr:
             return ast.BoolOp(ast.And() if op == "and" else ast.Or(), [inner(part) for part in parts])
         case Not(part):
             return ast.UnaryOp(ast.Not(), inner(part))
+        case Has(tensor):
+            return _call("file.has", ast.Name(name_code(tensor)))
     raise ShardcBug(f"a layout stands where a number is emitted: {expr}")
 
 

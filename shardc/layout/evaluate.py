@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 
 from shardc.layout.errors import FormulaError
 from shardc.layout.expr import (
+    INDEX,
     Binary,
     Compare,
     Expr,
     Flag,
+    Has,
     Item,
     Items,
     Least,
@@ -23,6 +25,8 @@ from shardc.layout.expr import (
 )
 from shardc.layout.show import show
 
+#: Under this word an environment may have a function that tells which tensors the file has; no name is spelt so.
+PRESENT = "has()"
 #: No size, and no step on the way to one, may reach this.
 LIMIT = 2**53
 
@@ -63,6 +67,9 @@ def evaluate(expr: Expr, env: Mapping[str, object]) -> object:
             return any(condition(part, env) for part in parts)
         case Not(part):
             return not condition(part, env)
+        case Has(tensor):
+            present = env.get(PRESENT)
+            return callable(present) and present(INDEX.sub(lambda index: str(env[index[1]]), tensor))
     raise FormulaError("SHD203", f"`{show(expr)}` is a layout, not a number", expr.at)
 
 

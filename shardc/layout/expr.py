@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeAlias
@@ -128,13 +129,24 @@ class Not(_Node):
     part: Expr
 
 
+@dataclass(frozen=True, slots=True)
+class Has(_Node):
+    """`has('name')`: whether the file has that tensor; the name may have indices in braces."""
+
+    tensor: str
+
+
 Expr: TypeAlias = (
     Num | Text | Flag | Name | Items | Binary | Least | Length | Local | Cat | Per | Item | Member | Compare | Logic
-    | Not
+    | Not | Has
 )  # fmt: skip
 
 
-_NODES = (Num, Text, Flag, Name, Items, Binary, Least, Length, Local, Cat, Per, Item, Member, Compare, Logic, Not)
+_NODES = (
+    Num, Text, Flag, Name, Items, Binary, Least, Length, Local, Cat, Per, Item, Member, Compare, Logic, Not, Has,
+)  # fmt: skip
+#: An index in a name: `{layer}`.
+INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 #: The fields of each kind of node that may hold other nodes.
 _PARTS = {node: tuple(spec.name for spec in fields(node) if spec.name != "at") for node in _NODES}
 
@@ -168,6 +180,8 @@ def own_names(node: Expr) -> tuple[str, ...]:
             return (id,)
         case Per(child, parent):
             return (child, parent)
+        case Has(tensor):
+            return tuple(INDEX.findall(tensor))
     return ()
 
 

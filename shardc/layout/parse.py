@@ -13,6 +13,7 @@ from shardc.layout.expr import (
     Compare,
     Expr,
     Flag,
+    Has,
     Item,
     Items,
     Least,
@@ -44,7 +45,8 @@ _TOKEN = re.compile(
 )
 _FOREIGN = re.compile(r"\w+|\*\*|.", re.DOTALL)
 _PER = re.compile(r"'[^']*'|\"[^\"]*\"|\bper\b")
-_FUNCTIONS = "ceil, min, max, len, local"
+_NAME = re.compile(r"(?:[A-Za-z0-9_.\-]|\{[a-z][a-z0-9_]*\})+")
+_FUNCTIONS = "ceil, min, max, len, local, has"
 
 
 def parse(text: str) -> Expr:
@@ -144,4 +146,8 @@ def _call(fn: str, args: list[ast.expr], at: Cols, text: str) -> Expr:
             return Length(_convert(of, text), at=at)
         case "local", [layout]:
             return Local(_convert(layout, text), at=at)
+        case "has", [ast.Constant(value=str() as name)] if _NAME.fullmatch(name):
+            return Has(name, at=at)
+        case "has", _:
+            raise FormulaError("SHD104", "`has` takes the name of one tensor: `has('lm_head.weight')`", at)
     raise FormulaError("SHD104", f"no function `{fn}` of {len(args)} values; there are {_FUNCTIONS}", at)

@@ -10,6 +10,7 @@ from shardc.layout.expr import (
     Compare,
     Expr,
     Flag,
+    Has,
     Item,
     Items,
     Least,
@@ -76,5 +77,7 @@ def _show(expr: Expr, name: Callable[[str], str]) -> tuple[str, int]:
         case Logic(op, parts):
             level = _AND if op == "and" else _OR
             return f" {op} ".join(inner(part, level + 1) for part in parts), level
+        case Has(tensor):
+            return f"has({tensor!r})", _ATOM
         case Not(part):
             return f"not {inner(part, _NOT)}", _NOT

@@ -19,18 +19,21 @@ class CutError(Exception):
         self.code, self.message = code, message
 
 
-def units_of(segments: tuple[int, ...], unit: int, ceil: bool) -> int:
-    """The companion's full size: each segment's units, the last of each rounded up if the format does so."""
+def entries(segments: tuple[int, ...], unit: int, count: int, ceil: bool) -> int:
+    """The companion's full size: `count` for each unit of each segment, the last unit whole too if it may be short."""
     for size in segments:
         if size % unit and not ceil:
             raise CutError("SHD213", f"{size} is not a multiple of {unit}")
-    return sum(-(-size // unit) for size in segments)
+    return sum(-(-size // unit) for size in segments) * count
 
 
-def in_units(regions: Regions, segments: tuple[int, ...], unit: int) -> Regions:
-    """`regions` of a dim made of `segments`, in units of `unit` elements; CutError where one cuts inside a unit."""
-    if unit == 1:
-        return regions
+def in_entries(regions: Regions, segments: tuple[int, ...], unit: int, count: int) -> Regions:
+    """`regions` of a dim made of `segments`, in entries, `count` for each `unit` elements; CutError inside a unit."""
+    cut = regions if unit == 1 else _in_units(regions, segments, unit)
+    return cut if count == 1 else tuple((start * count, stop * count, pad * count) for start, stop, pad in cut)
+
+
+def _in_units(regions: Regions, segments: tuple[int, ...], unit: int) -> Regions:
     out: list[Region] = []
     for start, stop, pad in regions:
         if start == stop:

@@ -20,8 +20,9 @@ from shardc.plan.formula_findings import formula_findings
 from shardc.plan.grid import Grid
 from shardc.plan.kinds import axes_in, axes_of_dims
 from shardc.plan.names import Names
-from shardc.plan.resolved import Axis, Entry, PartDim, Resolved
-from shardc.plan.stored import stored
+from shardc.plan.resolved import Axis, Entry, Resolved
+from shardc.plan.sized import Weight
+from shardc.plan.stored import Storage, stored
 from shardc.plan.stored_dims import StoredDim, grouped
 from shardc.plan.symbols import Symbols, bind_symbols
 
@@ -146,8 +147,15 @@ def _add(names: Names, bound: Bound) -> None:
     for dim in names.entry.dims:
         regions(dim, scope)
     over = tuple(_splitting(names.entry, dim, bound) for dim in range(len(shape)))
-    for way in stored(names, bound.evidence.headers, bound.evidence.grids):
+    evidence = bound.evidence
+    storage = Storage(_weight(names.entry, shape), evidence.config, evidence.headers, evidence.grids)
+    for way in stored(names, storage):
         bound.families.append(Family(names.entry, names.env, shape, over, way, scope))
+
+
+def _weight(entry: Entry, shape: tuple[int, ...]) -> Weight:
+    dims = {"out": entry.out_dim, "in": entry.in_dim}
+    return Weight({role: shape[dim] for role, dim in dims.items() if dim is not None}, entry.leads)
 
 
 def _splitting(entry: Entry, dim: int, bound: Bound) -> tuple[str, ...]:
@@ -203,20 +211,16 @@ def _grains(family: Family, bound: Bound) -> list[Grain]:
     out = []
     for dim, expr in enumerate(family.entry.dims):
         role = family.role(dim)
-        units = {d for part in family.stored.format.parts for d in part.dims if d.role == role}
+        dims = [d for part in family.stored.format.parts for d in part.dims if d.role == role and not d.whole]
+        units = {d.unit for d in dims if isinstance(d.unit, int)}
         for axis in dict.fromkeys(axes_in(expr, axes)):
-            for unit in sorted(units, key=_unit):
+            for unit in sorted(units):
                 for stride in strides(expr, axis, family.scope):
                     root, step = _root(axis, stride, axes, family.scope)
-                    granule = granule_of_stride(unit.unit, step)
+                    granule = granule_of_stride(unit, step)
                     if granule > 1:
-                        name = family.stored.format.name
-                        out.append(Grain(root, granule, unit.unit, step, name, family))
+                        out.append(Grain(root, granule, unit, step, family.stored.format.name, family))
     return out
-
-
-def _unit(dim: PartDim) -> tuple[int, bool]:
-    return (dim.unit, dim.ceil)
 
 
 def _root(axis: str, stride: int, axes: Mapping[str, Axis], scope: Scope) -> tuple[str, int]:

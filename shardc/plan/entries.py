@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shardc.diagnostics import Diagnostic, Label
-from shardc.layout.expr import Expr, Name, substitute
+from shardc.layout.expr import INDEX, Expr, Name, substitute
 from shardc.plan.axes import read_axes
 from shardc.plan.formats import format_named
 from shardc.plan.formulas import Formulas
 from shardc.plan.kinds import axes_in, derive, words_of
-from shardc.plan.names import INDEX
 from shardc.plan.resolved import Axis, Entry, Format, Loop, Tie
 from shardc.plan.written import Written, keys_of, written_tensors
 from shardc.source import Path_
@@ -144,7 +143,7 @@ class EntryReader:
             dtypes=tuple(rule.file),
             load=rule.load,
             own_dtype=tensor.dtype is not None,
-            formats=self._formats(one, len(dims) - derived.leads, swapped),
+            formats=self._formats(one, len(dims) - derived.leads),
             optional=tensor.optional,
             tie=self._tie(tensor, path),
             collective=tensor.collective,
@@ -162,7 +161,7 @@ class EntryReader:
         sliced = any(place.axes[axis].role == "experts" for axis in loop_axes)
         return f"expert_slices + {kind}" if one.use and sliced else kind
 
-    def _formats(self, one: Written, rank: int, swapped: bool) -> tuple[Format, ...]:
+    def _formats(self, one: Written, rank: int) -> tuple[Format, ...]:
         formats = []
         for name, path in self._format_names(one):
             label = Label(self.formulas.document.value(*path))
@@ -172,8 +171,8 @@ class EntryReader:
                 self.formulas.findings.append(Diagnostic("SHD106", f"unknown format `{name}`", label, help=help))
                 continue
             format = format_named(name)
-            if format.parts and (rank != 2 or swapped):
-                message = f"`{name}` stores a weight [out, in], not {'[in, out]' if swapped else f'{rank} dims'}"
+            if format.parts and rank != 2:
+                message = f"`{name}` stores a weight of two dims, `out` and `in`, not {rank}"
                 self.formulas.findings.append(Diagnostic("SHD106", message, label))
                 continue
             formats.append(format)

@@ -6,24 +6,36 @@ import re
 from functools import cache
 
 from shardc.diagnostics import ShardcBug
-from shardc.plan.resolved import Format, FormatPart, PartDim
-from shardc.spec.library import format_file
+from shardc.plan.resolved import Format, FormatFlag, FormatPart, FormatSize, PartDim
+from shardc.spec.library import PartFile, format_file
 
-_DIM = re.compile(r"(?P<ceil>ceil\()?(?P<role>out|in)(?: / (?P<unit>[1-9][0-9]*))?\)?")
+_SIZE = r"[1-9][0-9]*|[a-z][a-z_]*"
+_DIM = re.compile(rf"(?P<ceil>ceil\()?(?P<role>out|in)(?: \* (?P<count>{_SIZE}))?(?: / (?P<unit>{_SIZE}))?\)?")
 
 
 @cache
 def format_named(name: str) -> Format:
     """The format of that name; a fault of the library is a bug."""
-    parts = format_file(name).parts
-    return Format(
-        name,
-        tuple(FormatPart(p.name, tuple(p.dtypes), tuple(_dim(text) for text in p.shape), p.optional) for p in parts),
-    )
+    file = format_file(name)
+    sizes = {size: FormatSize(tuple(fact.key), fact.otherwise) for size, fact in file.sizes.items()}
+    flags = {flag: FormatFlag(tuple(fact.key or ()), fact.part) for flag, fact in file.flags.items()}
+    return Format(name, tuple(_part(part) for part in file.parts), sizes, flags)
 
 
-def _dim(text: str) -> PartDim:
+def _part(file: PartFile) -> FormatPart:
+    dims = tuple(_dim(text, file.input_whole) for text in file.shape)
+    return FormatPart(file.name, tuple(file.dtypes), dims, file.optional, tuple(file.values))
+
+
+def _dim(text: str, input_whole: str | None) -> PartDim:
+    if text.isdigit():
+        return PartDim(None, 1, count=int(text))
     found = _DIM.fullmatch(text)
-    if found is None:
-        raise ShardcBug(f"a format's dim is `out`, `in`, a quotient of one or its ceiling, not `{text}`")
-    return PartDim(found["role"], int(found["unit"] or 1), found["ceil"] is not None)
+    if found is None or (found["ceil"] is None) is text.endswith(")"):
+        raise ShardcBug(f"a format's dim is a number, or `out` or `in` times, by or in units of a size, not `{text}`")
+    whole = input_whole if input_whole and found["role"] == "in" else False
+    return PartDim(found["role"], _size(found["unit"]), found["ceil"] is not None, _size(found["count"]), whole)
+
+
+def _size(text: str | None) -> int | str:
+    return int(text or 1) if text is None or text.isdigit() else text

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
+from shardc.layout.expr import INDEX
 from shardc.plan.grid import Grid, grid_of
 from shardc.plan.resolved import Entry
-
-#: An index in a name pattern: `{layer}`.
-INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 def starred(pattern: str) -> str:

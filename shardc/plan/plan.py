@@ -9,7 +9,7 @@ from math import prod
 
 from shardc.layout.regions import Regions, Scope, local_size, merge, regions
 from shardc.layout.split import Share, Split
-from shardc.layout.units import in_units, units_of
+from shardc.layout.units import in_entries
 from shardc.plan.bound import AxisKey, Bound
 from shardc.plan.family import Family
 from shardc.plan.stored import StoredPart
@@ -25,6 +25,7 @@ class Shard:
     """One stored tensor of a family on one rank: `names` are those this rank keeps.
 
     `shape` is full, as stored in the file; `at` has this rank's regions of each dim, in elements of the file's tensor.
+    `values` are what the rank has instead of the file's elements, where those are sizes of the weight.
     """
 
     family: Family
@@ -32,6 +33,7 @@ class Shard:
     names: tuple[str, ...]
     shape: tuple[int, ...]
     at: tuple[Regions, ...]
+    values: tuple[int, ...] | None = None
 
     @property
     def kind(self) -> str:
@@ -116,23 +118,24 @@ class Plan:
 
     def at(self, dim: StoredDim, rank: Coords) -> Regions:
         """The rank's regions of a stored tensor's dim, in elements of it; CutError (SHD212)."""
+        if dim.dim is None or not dim.over:
+            return merge([(0, dim.size, 0)])
         regions = self.dim(dim.family, dim.dim, rank)
-        return regions if dim.unit is None else in_units(regions, segments(dim.family, dim.dim), dim.unit.unit)
+        return regions if dim.unit is None else in_entries(regions, segments(dim.family, dim.dim), *dim.ratio)
 
     def cut_everywhere(self, dim: StoredDim) -> list[Regions]:
         """The regions of a dim by rank; CutError where its units do not come out whole (SHD213) or are cut (SHD212)."""
-        if dim.unit is not None:
-            units_of(segments(dim.family, dim.dim), dim.unit.unit, dim.unit.ceil)
+        _ = dim.size
         return [self.at(dim, rank) for rank in self.ranks_of(dim)]
 
     def sizes_of(self, dim: StoredDim) -> tuple[int, ...]:
         """The sizes of the mesh dims that split a dim."""
-        return tuple(self.mesh.get(over, 1) for over in dim.family.over[dim.dim])
+        return tuple(self.mesh.get(over, 1) for over in dim.over)
 
     def ranks_of(self, dim: StoredDim) -> list[Coords]:
         """A rank for each coordinate on the mesh dims that split a dim."""
         coordinates = itertools.product(*map(range, self.sizes_of(dim)))
-        return [dict(zip(dim.family.over[dim.dim], ranks, strict=True)) for ranks in coordinates]
+        return [dict(zip(dim.over, ranks, strict=True)) for ranks in coordinates]
 
     def kept(self, family: Family, names: tuple[str, ...], rank: Coords) -> tuple[str, ...]:
         """The names this rank keeps: all, or those of its elements of the axes that select names."""
@@ -156,4 +159,12 @@ class Plan:
         for family in self.families:
             for part in family.stored.parts:
                 names = self.kept(family, part.names, rank)
-                yield Shard(family, part, names, self.part_shape(family, part), self.part_at(family, part, rank))
+                shape, at = self.part_shape(family, part), self.part_at(family, part, rank)
+                yield Shard(family, part, names, shape, at, self._values(family, part, rank))
+
+    def _values(self, family: Family, part: StoredPart, rank: Coords) -> tuple[int, ...] | None:
+        """The local sizes of the weight that a stored tensor holds; None for one that holds elements."""
+        if part.part is None or not part.part.values:
+            return None
+        dims = {"out": family.entry.out_dim or 0, "in": family.entry.in_dim or 0}
+        return tuple(local_size(self.dim(family, dims[role], rank)) for role in part.part.values)

@@ -76,12 +76,12 @@ def _prove_dim(plan: Plan, dim: StoredDim) -> int:
 def _declared(plan: Plan, dim: StoredDim) -> set[int]:
     """How many ranks may hold a row, for each way through the layout: as its axes say, and all where none is over."""
     family, entry = dim.family, dim.family.entry
-    if entry.rank0_dim == dim.dim:
+    if dim.dim is None or not dim.over or entry.rank0_dim == dim.dim:
         return {1}
     splits = plan.splits_of(family)
     out = set()
     for axes in paths(entry.dims[dim.dim], splits.keys()):
-        copies = dict(zip(family.over[dim.dim], plan.sizes_of(dim), strict=True))
+        copies = dict(zip(dim.over, plan.sizes_of(dim), strict=True))
         for axis in axes:
             copies[splits[axis].over] = min(copies[splits[axis].over], splits[axis].replicas)
         out.add(prod(copies.values()))

@@ -10,7 +10,7 @@ from shardc.layout.parse import parse
 from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
 from shardc.plan.formulas import Formulas
-from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
+from shardc.plan.resolved import Axis, Contract, Entry, HeaderDim, Resolved, Symbol
 from shardc.plan.written import keys_of
 from shardc.source import Document, Path_
 from shardc.spec.library import contract_file, contract_names
@@ -77,7 +77,8 @@ def _symbols(spec: Spec, formulas: Formulas) -> dict[str, Symbol]:
         path: Path_ = ("config", name)
         if name in otherwise:
             formulas.check_names(otherwise[name], (*path, "else"), spec.config, "config symbols")
-        symbols[name] = Symbol(name, tuple(symbol.key), otherwise.get(name), path)
+        header = HeaderDim(symbol.tensor, symbol.dim) if symbol.tensor is not None else None
+        symbols[name] = Symbol(name, tuple(symbol.key or ()), header, otherwise.get(name), path)
     formulas.expand(otherwise, ("config",), "else")
     return symbols
 

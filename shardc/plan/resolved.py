@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shardc.layout.expr import Expr, names
 from shardc.layout.show import show
@@ -13,11 +13,20 @@ from shardc.spec.model import Spec
 
 
 @dataclass(frozen=True)
+class HeaderDim:
+    """The size of a dim, as stored, of the first tensor whose name matches the glob `tensor`."""
+
+    tensor: str
+    dim: int
+
+
+@dataclass(frozen=True)
 class Symbol:
-    """A value of config.json: the first of `keys` (dotted, below the spec's root) that is there, or `otherwise`."""
+    """A fact: at one of `keys` of config.json (dotted, below the spec's root), or in a header, or `otherwise`."""
 
     name: str
     keys: tuple[str, ...]
+    header: HeaderDim | None
     otherwise: Expr | None
     path: Path_
 
@@ -47,21 +56,32 @@ class Loop:
 
 @dataclass(frozen=True)
 class PartDim:
-    """One of the last two dims of a format's tensor: the weight's `out` or `in`, `unit` of its elements to one here."""
+    """One dim of a format's tensor, behind the weight's leading (expert) dims.
 
-    role: str
-    unit: int
-    ceil: bool
+    It follows the weight's `out` or `in` dim: `count` entries here for each `unit` elements there, the last unit short
+    if `ceil`. Without a role it has `count` entries, whatever the weight. A `whole` one is never cut. Until the format
+    is sized, `unit` or `count` may be the name of one of its sizes, and `whole` of one of its flags.
+    """
+
+    role: str | None
+    unit: int | str
+    ceil: bool = False
+    count: int | str = 1
+    whole: bool | str = False
 
 
 @dataclass(frozen=True)
 class FormatPart:
-    """One tensor of a format. `dims` is empty for a scalar; leading (expert) dims of the weight stay as they are."""
+    """One tensor of a format. `dims` is empty for a scalar.
+
+    `values`: it holds these sizes of the weight, `out` or `in`, and each rank has its own instead of the file's.
+    """
 
     name: str
     dtypes: tuple[str, ...]
     dims: tuple[PartDim, ...]
     optional: bool
+    values: tuple[str, ...] = ()
 
     def named(self, tensor: str) -> str:
         """Its name for the weight `tensor`."""
@@ -75,11 +95,29 @@ class FormatPart:
 
 
 @dataclass(frozen=True)
+class FormatSize:
+    """A size that checkpoints of a format differ in (a group's): keys of config.json, and a value without them."""
+
+    keys: tuple[str, ...]
+    otherwise: int
+
+
+@dataclass(frozen=True)
+class FormatFlag:
+    """True where the config is true at one of the `keys`, or the file has the format's tensor `part`."""
+
+    keys: tuple[str, ...]
+    part: str | None
+
+
+@dataclass(frozen=True)
 class Format:
     """How a weight is stored. The dense format has no parts: it is one tensor of a plain dtype."""
 
     name: str
     parts: tuple[FormatPart, ...]
+    sizes: Mapping[str, FormatSize] = field(default_factory=dict, compare=False)
+    flags: Mapping[str, FormatFlag] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from shardc.layout.expr import segments_of
 from shardc.layout.regions import size
-from shardc.layout.units import units_of
+from shardc.layout.units import entries
 from shardc.plan.family import Family
 from shardc.plan.resolved import PartDim
 from shardc.plan.stored import StoredPart
@@ -18,27 +18,50 @@ from shardc.plan.stored import StoredPart
 
 @dataclass(frozen=True)
 class StoredDim:
-    """Dim `i` of a stored tensor: it follows dim `dim` of the weight, in units of `unit` (None: element by element)."""
+    """Dim `i` of a stored tensor.
+
+    It follows dim `dim` of the weight (None: none), in the units that `unit` says (None: element by element).
+    """
 
     family: Family
     part: StoredPart
     i: int
-    dim: int
+    dim: int | None
     unit: PartDim | None
+
+    @property
+    def over(self) -> tuple[str, ...]:
+        """The mesh dims whose ranks keep different rows of it."""
+        if self.dim is None or (self.unit and self.unit.whole):
+            return ()
+        return self.family.over[self.dim]
 
     @property
     def alike(self) -> Hashable:
         """Equal for dims of one bound spec that are cut alike on every mesh."""
+        if self.dim is None:
+            return self.unit
         entry = self.family.entry
         env = tuple(self.family.env.items())
         return id(entry.dims[self.dim]), env, self.family.shape[self.dim], self.unit, entry.rank0_dim == self.dim
 
     @property
+    def ratio(self) -> tuple[int, int]:
+        """(unit, count): `count` entries for each `unit` elements of the weight."""
+        if self.unit is None:
+            return 1, 1
+        assert isinstance(self.unit.unit, int) and isinstance(self.unit.count, int)
+        return self.unit.unit, self.unit.count
+
+    @property
     def size(self) -> int:
         """The full size, in elements of the stored tensor; CutError (SHD213) where units do not come out whole."""
+        unit, count = self.ratio
+        if self.dim is None:
+            return count
         if self.unit is None:
             return self.family.shape[self.dim]
-        return units_of(segments(self.family, self.dim), self.unit.unit, self.unit.ceil)
+        return entries(segments(self.family, self.dim), unit, count, self.unit.ceil)
 
 
 def stored_dims(family: Family, part: StoredPart) -> list[StoredDim]:
@@ -49,9 +72,9 @@ def stored_dims(family: Family, part: StoredPart) -> list[StoredDim]:
         return []
     leads = family.entry.leads
     dims = [StoredDim(family, part, dim, dim, None) for dim in range(leads)]
-    roles = {"out": family.entry.out_dim, "in": family.entry.in_dim}
+    roles = {"out": family.entry.out_dim, "in": family.entry.in_dim, None: None}
     for i, unit in enumerate(part.part.dims, start=leads):
-        dims.append(StoredDim(family, part, i, roles[unit.role] or 0, unit))
+        dims.append(StoredDim(family, part, i, roles[unit.role], unit))
     return dims
 
 

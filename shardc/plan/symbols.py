@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import translate
 
 from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.layout.errors import FormulaError
-from shardc.layout.evaluate import evaluate
+from shardc.layout.evaluate import PRESENT, evaluate
 from shardc.layout.expr import names
 from shardc.layout.show import show
 from shardc.plan.evidence import Evidence
-from shardc.plan.resolved import Resolved, Symbol
+from shardc.plan.resolved import HeaderDim, Resolved, Symbol
 
 _ABSENT = object()
 
@@ -28,6 +30,8 @@ class Symbols:
 def bind_symbols(resolved: Resolved, evidence: Evidence) -> Symbols:
     """Looks every symbol up below the spec's root; null counts as absent. Findings: SHD108, SHD109, SHD110."""
     out = Symbols()
+    if evidence.headers is not None:
+        out.values[PRESENT] = evidence.headers.__contains__
     root = resolved.spec.root
     config = evidence.config if root is None else _lookup(evidence.config, root)
     if not isinstance(config, Mapping):
@@ -58,30 +62,55 @@ def _from_config(
 ) -> bool:
     """Whether the symbol is settled: found, in conflict, or missing with nothing to fall back on."""
     prefix = f"{resolved.spec.root}." if resolved.spec.root else ""
-    found = [(key, value) for key in symbol.keys if (value := _lookup(config, key)) is not _ABSENT]
+    found = [
+        (key, value, evidence.source(prefix + key))
+        for key in symbol.keys
+        if (value := _lookup(config, key)) is not _ABSENT
+    ]
+    if symbol.header is not None:
+        found += _in_headers(symbol.header, evidence)
     label = Label(resolved.document.value(*symbol.path))
     if not found:
         if symbol.otherwise is not None:
             return False
-        keys = ", ".join(symbol.keys)
-        message = f"config has no {keys}" if len(symbol.keys) == 1 else f"config has none of {keys}"
+        message = _not_found(symbol, evidence)
         help = (
             f"is this config of {' or '.join(resolved.spec.architectures)}? Otherwise give `{symbol.name}` an `else:`"
         )
         source = (Value("config", evidence.name, evidence.source(resolved.spec.root or "")),)
         out.findings.append(Diagnostic("SHD108", message, label, values=source, help=help))
         return True
-    key, value = found[0]
-    different = [(other, v) for other, v in found[1:] if v != value]
+    key, value, source_ = found[0]
+    different = [(other, v) for other, v, _ in found[1:] if v != value]
     if different:
         other, v = different[0]
         message = f"{key} = {value} and {other} = {v} disagree: they are two spellings of one fact"
-        values = tuple(Value(k, v, evidence.source(prefix + k)) for k, v in found)
+        values = tuple(Value(k, v, where) for k, v, where in found)
         out.findings.append(Diagnostic("SHD109", message, label, values=values, help="correct the config"))
         return True
     out.values[symbol.name] = value
-    out.sources[symbol.name] = evidence.source(prefix + key)
+    out.sources[symbol.name] = source_
     return True
+
+
+def _in_headers(header: HeaderDim, evidence: Evidence) -> list[tuple[str, object, str]]:
+    """The size that the header of the first matching tensor gives, if there is one that has the dim."""
+    matches = re.compile(translate(header.tensor)).match
+    name = next((name for name in evidence.headers or () if matches(name)), None)
+    if name is None or evidence.headers is None:
+        return []
+    shape = evidence.headers[name][1]
+    return [(f"dim {header.dim} of {name}", shape[header.dim], evidence.name)] if header.dim < len(shape) else []
+
+
+def _not_found(symbol: Symbol, evidence: Evidence) -> str:
+    keys = ", ".join(symbol.keys)
+    where = [f"config has no {keys}" if len(symbol.keys) == 1 else f"config has none of {keys}"] if keys else []
+    if symbol.header is not None:
+        header = symbol.header
+        lacks = "there are no headers" if evidence.headers is None else "no tensor is named so and has the dim"
+        where.append(f"{symbol.name} is dim {header.dim} of {header.tensor}, and {lacks}")
+    return "; ".join(where)
 
 
 def _from_formulas(pending: dict[str, Symbol], resolved: Resolved, evidence: Evidence, out: Symbols) -> None:

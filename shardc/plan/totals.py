@@ -56,7 +56,7 @@ def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     """Elements of one local tensor that no other rank holds."""
     family = shard.family
     dims = stored_dims(family, shard.part)
-    splitting = {over for dim in dims for over in family.over[dim.dim]}
+    splitting = {over for dim in dims for over in dim.over}
     for axis in family.selecting:
         split = plan.splits_of(family)[axis]
         if split.replicas > 1:

@@ -33,7 +33,7 @@ def explain_formats(differences: Differences) -> set[str]:
     for companion in differences.unexpected:
         for format, weight in _in_file(companion, differences.headers):
             family = owners.get(weight)
-            if family is None or family.stored.format is format:
+            if family is None or family.stored.format.name == format.name:
                 continue
             key = (id(family), format.name)
             foreign = found.setdefault(key, Foreign(family, format, [], []))

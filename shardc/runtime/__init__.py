@@ -7,6 +7,7 @@ from shardc.runtime.arithmetic import ceil_div, exact, round_up
 from shardc.runtime.axes import Axis
 from shardc.runtime.command import main
 from shardc.runtime.config import MISSING, Config, get, root
+from shardc.runtime.contents import Contents
 from shardc.runtime.contracts import contract
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
@@ -18,7 +19,7 @@ from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
 from shardc.runtime.resharding import shard_tensors
 from shardc.runtime.shards import Shard
 from shardc.runtime.splits import axis, per, within
-from shardc.runtime.tensors import Part, Spec, Tensor
+from shardc.runtime.tensors import Dim, Format, Part, Spec, Tensor
 
 ORDER: tuple[str, ...] = (
     "errors",
@@ -33,8 +34,10 @@ ORDER: tuple[str, ...] = (
     "regions",
     "rectangles",
     "dtypes",
-    "tensors",
     "headers",
+    "contents",
+    "tensors",
+    "settling",
     "indexes",
     "choices",
     "companions",
@@ -55,7 +58,10 @@ __all__ = [
     "ORDER",
     "Axis",
     "Config",
+    "Contents",
+    "Dim",
     "Finding",
+    "Format",
     "Header",
     "MeshDim",
     "Part",

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
-from shardc.runtime.tensors import DENSE, Formats, Part, Tensor
+from shardc.runtime.settling import Extent, Facts, settled_parts
+from shardc.runtime.tensors import DENSE, Format, Formats, Part, Tensor
 
 Headers = Mapping[str, Header]
 
@@ -38,26 +39,26 @@ class Choice:
     stored: tuple[Stored, ...]
 
 
-def choose(tensor: Tensor, formats: Formats, headers: Headers | None) -> Choice | None:
+def choose(tensor: Tensor, formats: Formats, headers: Headers | None, facts: Mapping[str, Facts]) -> Choice | None:
     """The first of the tensor's formats that fits the file, best with all its parts; None where it has none of them.
 
     Without headers: the first format it lists, each part in its first dtype, optional parts and tied tensors absent.
     Raises SHD401 (a companion is missing) and SHD404 (a dtype fits no format).
     """
     if headers is None:
-        return None if tensor.tied_to else first_choice(tensor, formats)
+        return None if tensor.tied_to else first_choice(tensor, formats, facts)
     fitting = [
         candidate
         for candidate in candidates(tensor, formats)
         if (header := headers.get(candidate.name)) and header.dtype in candidate.dtypes
     ]
     if fitting:
-        complete = (one for one in fitting if not missing_parts(tensor, formats.get(one.format, ()), headers))
-        chosen = next(complete, fitting[0])
+        chosen = best(fitting, tensor, formats, headers)
         if chosen.format == DENSE:
             header = headers[chosen.name]
             return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
-        return with_companions(tensor, chosen, formats[chosen.format], headers)
+        parts = parts_of(tensor, formats[chosen.format], headers, facts[chosen.format])
+        return with_companions(tensor, chosen, parts, headers)
     if any(name in headers for name in file_names(tensor, formats)):
         raise ShardError(no_fit(tensor, formats, headers))
     return None
@@ -69,21 +70,45 @@ def candidates(tensor: Tensor, formats: Formats) -> Iterator[Candidate]:
         if name == DENSE:
             yield Candidate(DENSE, tensor.name, tensor.dtype)
         else:
-            first = formats[name][0]
+            first = formats[name].parts[0]
             yield Candidate(name, first.named(tensor.stem), first.dtypes)
 
 
-def missing_parts(tensor: Tensor, parts: tuple[Part, ...], headers: Headers) -> list[str]:
-    """Names of required parts of a format that the file lacks."""
-    return [name for part in parts if not part.optional and (name := part.named(tensor.stem)) not in headers]
+def best(fitting: list[Candidate], tensor: Tensor, formats: Formats, headers: Headers) -> Candidate:
+    """The first candidate all of whose parts are there and fit; else one that some companion points to."""
+    if len(fitting) == 1:
+        return fitting[0]
+    parts = {one.format: formats[one.format].parts if one.format != DENSE else () for one in fitting}
+    complete = [one for one in fitting if all(is_there(part, tensor, headers) for part in parts[one.format])]
+    pointed = [one for one in fitting if any(part.named(tensor.stem) in headers for part in parts[one.format][1:])]
+    return (complete or pointed or fitting)[0]
 
 
-def first_choice(tensor: Tensor, formats: Formats) -> Choice:
+def is_there(part: Part, tensor: Tensor, headers: Headers) -> bool:
+    """Whether the file has the part, in its dtype and with as many dims; an optional one may be absent."""
+    header = headers.get(part.named(tensor.stem))
+    if header is None:
+        return part.optional
+    dims = len(header.shape) == tensor.leading + len(part.dims) if part.dims else header.shape in ((), (1,))
+    return header.dtype in part.dtypes and dims
+
+
+def parts_of(tensor: Tensor, format: Format, headers: Headers | None, facts: Facts) -> tuple[Part, ...]:
+    """The parts of a format, with the sizes that this tensor's headers imply."""
+    if not format.sizes and not format.flags:
+        return format.parts
+    found = [headers.get(part.named(tensor.stem)) if headers else None for part in format.parts]
+    roles = tensor.roles
+    extent = Extent(tensor.shape[roles["out"]], tensor.shape[roles["in"]], tensor.leading)
+    return settled_parts(format, facts, extent, tuple(header.shape if header else None for header in found))
+
+
+def first_choice(tensor: Tensor, formats: Formats, facts: Mapping[str, Facts]) -> Choice:
     """The format a tensor lists first, as if the file were yet to be written."""
     name = tensor.formats[0]
     if name == DENSE:
         return Choice(DENSE, (Stored(tensor.name, tensor.dtype[0], None),))
-    parts = [part for part in formats[name] if not part.optional]
+    parts = [part for part in parts_of(tensor, formats[name], None, facts[name]) if not part.optional]
     return Choice(name, tuple(Stored(part.named(tensor.stem), part.dtypes[0], part) for part in parts))
 
 
@@ -130,7 +155,7 @@ def missing_finding(tensor: Tensor, formats: Formats) -> Finding:
 
 def file_names(tensor: Tensor, formats: Formats) -> list[str]:
     """Every name that the file may use for a tensor, in any of its formats."""
-    parts = [part.named(tensor.stem) for name in tensor.formats if name != DENSE for part in formats[name]]
+    parts = [part.named(tensor.stem) for name in tensor.formats if name != DENSE for part in formats[name].parts]
     return [tensor.name, *parts] if DENSE in tensor.formats else parts
 
 

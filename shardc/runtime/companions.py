@@ -8,6 +8,7 @@ from typing import NamedTuple
 from shardc.runtime.arithmetic import ceil_div
 from shardc.runtime.errors import ShardError
 from shardc.runtime.regions import Spans, normalise
+from shardc.runtime.tensors import Dim
 
 
 class SegmentCut(NamedTuple):
@@ -19,20 +20,22 @@ class SegmentCut(NamedTuple):
     pad: int
 
 
-def companion_size(part_name: str, segments: tuple[int, ...], unit: int, ceil: bool) -> int:
+def companion_size(part_name: str, segments: tuple[int, ...], dim: Dim) -> int:
     """Size of a part's dim: each segment of the weight's dim in units. Raises SHD213 for a ragged segment."""
+    unit = int(dim.unit)
     for size in segments:
-        if size % unit and not ceil:
+        if size % unit and not dim.ceil:
             raise ShardError(("SHD213", f"{part_name}: {size} is not a multiple of {unit}"))
-    return sum(ceil_div(size, unit) for size in segments)
+    return sum(ceil_div(size, unit) for size in segments) * int(dim.entries)
 
 
-def companion_spans(part_name: str, dim: int, spans: Spans, segments: tuple[int, ...], unit: int) -> Spans:
-    """A part's regions on one dim: the weight's regions, in units counted from the start of each segment.
+def companion_spans(part_name: str, dim: int, spans: Spans, segments: tuple[int, ...], follows: Dim) -> Spans:
+    """A part's regions on one dim: the weight's regions, in entries counted from the start of each segment.
 
     A part has a row of its own for a segment's last, short unit, so segments begin at running sums of ceilings:
     segments (576, 128) in units of 128 begin at 0 and 5. Raises SHD212 for a cut inside a unit.
     """
+    unit, count = int(follows.unit), int(follows.entries)
     rows = []
     for cut in cuts_by_segment(spans, segments):
         for position in (cut.low, cut.high):
@@ -41,7 +44,8 @@ def companion_spans(part_name: str, dim: int, spans: Spans, segments: tuple[int,
                 raise ShardError(("SHD212", f"{part_name}: dim {dim} cut at {full}, inside a unit of {unit}"))
         offset = sum(ceil_div(size, unit) for size in segments[: cut.segment])
         start, stop = offset + cut.low // unit, offset + ceil_div(cut.high, unit)
-        rows.append((start, stop, ceil_div(cut.high - cut.low + cut.pad, unit) - (stop - start)))
+        pad = ceil_div(cut.high - cut.low + cut.pad, unit) - (stop - start)
+        rows.append((start * count, stop * count, pad * count))
     return normalise(rows)
 
 

@@ -20,21 +20,25 @@ def root(config: Config, path: str) -> Config:
     return nested
 
 
-def get(config: Config, *paths: str, default: Any = MISSING) -> Any:
+def get(config: Config, *paths: str, found: tuple[str, int] | None = None, default: Any = MISSING) -> Any:
     """The value of one fact; several dotted paths are spellings of it, and JSON null counts as absent.
 
-    A callable default is called. Raises SHD108 (absent, without a default) and SHD109 (two spellings disagree).
+    found: what a header says of it, and which. A callable default is called.
+    Raises SHD108 (absent, without a default) and SHD109 (two spellings disagree).
     """
-    found = [(path, value) for path in paths if (value := look_up(config, path)) is not MISSING]
-    for path, value in found[1:]:
-        first_path, first = found[0]
+    values = [(path, value) for path in paths if (value := look_up(config, path)) is not MISSING]
+    if found:
+        values.append(found)
+    for path, value in values[1:]:
+        first_path, first = values[0]
         if value != first:
             text = f"{first_path} = {first!r} and {path} = {value!r} disagree: they are two spellings of one fact"
             raise ShardError(("SHD109", text))
-    if found:
-        return found[0][1]
+    if values:
+        return values[0][1]
     if default is MISSING:
-        raise ShardError(("SHD108", f"config has {'no' if len(paths) == 1 else 'none of'} {', '.join(paths)}"))
+        lacks = f"config has {'no' if len(paths) == 1 else 'none of'} {', '.join(paths)}"
+        raise ShardError(("SHD108", lacks if paths else "the file has no tensor that a size of the model is read from"))
     return default() if callable(default) else default
 
 

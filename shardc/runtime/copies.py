@@ -11,7 +11,10 @@ from shardc.runtime.shards import Shard
 
 def copy_shard(shard: Shard, full: torch.Tensor, device: torch.device | str) -> torch.Tensor:
     """A new tensor of the shard's local shape and dtype, filled from `full`, which has the shape of the file."""
-    local = torch.empty(shard.local_shape, dtype=TORCH_DTYPES[shard.local_dtype], device=device)
+    dtype = TORCH_DTYPES[shard.local_dtype]
+    if shard.values is not None:
+        return torch.tensor(shard.values, dtype=dtype, device=device).expand(shard.local_shape).clone()
+    local = torch.empty(shard.local_shape, dtype=dtype, device=device)
     with torch.no_grad():
         for rectangle in shard.zero_fill:
             view(local, rectangle).zero_()

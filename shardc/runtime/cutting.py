@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from shardc.runtime.choices import Choice, Stored
 from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.companions import companion_size, companion_spans
 from shardc.runtime.errors import Finding, ShardError
-from shardc.runtime.regions import Spans, normalise, whole_dim
+from shardc.runtime.regions import Spans, local_size, normalise, whole_dim
 from shardc.runtime.shards import Shard
-from shardc.runtime.tensors import Part, Tensor, role_dims
+from shardc.runtime.tensors import Part, Tensor
 
 Choices = Mapping[str, Choice | None]
-Layout = tuple[tuple[int, ...], tuple[Spans, ...]]  # full shape, and the spans of each dim
+
+
+class Layout(NamedTuple):
+    """Full shape, the spans of each dim, and what the rank has instead of the file's elements, if anything."""
+
+    shape: tuple[int, ...]
+    at: tuple[Spans, ...]
+    values: tuple[int, ...] | None = None
 
 
 @collector_at_rest()
@@ -25,15 +33,15 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
     """
     shards: list[Shard] = []
     findings: list[Finding] = []
-    layouts: dict[object, dict[str | None, Layout]] = {}
+    layouts: dict[object, dict[int, Layout]] = {}
     for tensor in tensors:
         choice = choices[tensor.name]
         if choice is None:
             continue
-        alike = (tensor.shape, tuple(tensor.at.items()), tuple(tensor.segments.items()), choice.format)
+        alike = (tensor.shape, tensor.swapped, tuple(tensor.at.items()), tuple(tensor.segments.items()), choice.format)
         known = layouts.setdefault(alike, {})
         for stored in choice.stored:
-            key = stored.part.name if stored.part else None
+            key = id(stored.part)
             try:
                 layout = known.get(key) or known.setdefault(key, layout_of(tensor, stored))
             except ShardError as error:
@@ -47,7 +55,7 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
 
 def shard(tensor: Tensor, format: str, stored: Stored, layout: Layout) -> Shard:
     """One shard; a scalar has the shape that the file gives it."""
-    shape, at = layout
+    shape, at, values = layout
     part = stored.part
     if shape == () and stored.scalar == (1,):
         shape, at = (1,), (whole_dim(1),)
@@ -62,6 +70,7 @@ def shard(tensor: Tensor, format: str, stored: Stored, layout: Layout) -> Shard:
         at,
         tensor.optional or bool(part and part.optional),
         tensor.tied_to,
+        values,
     )
 
 
@@ -71,20 +80,32 @@ def layout_of(tensor: Tensor, stored: Stored) -> Layout:
         normalise(tensor.at[dim]) if dim in tensor.at else whole_dim(size) for dim, size in enumerate(tensor.shape)
     )
     if stored.part is None:
-        return tensor.shape, spans
-    return part_layout(tensor, spans, stored.part, stored.name)
+        return Layout(tensor.shape, spans)
+    shape, at = part_layout(tensor, spans, stored.part, stored.name)
+    return Layout(shape, at, values_of(tensor, spans, stored.part))
 
 
-def part_layout(tensor: Tensor, spans: tuple[Spans, ...], part: Part, name: str) -> Layout:
+def part_layout(
+    tensor: Tensor, spans: tuple[Spans, ...], part: Part, name: str
+) -> tuple[tuple[int, ...], tuple[Spans, ...]]:
     """Full shape and spans of a part: leading dims as the weight's, its own dims in their units."""
     if not part.dims:
         return (), ()
-    leading = max(len(tensor.shape) - 2, 0)
-    shape, at = list(tensor.shape[:leading]), list(spans[:leading])
-    dims = role_dims(len(tensor.shape))
-    for role, unit, ceil in part.dims:
-        dim = dims[role]
+    shape, at = list(tensor.shape[: tensor.leading]), list(spans[: tensor.leading])
+    for follows in part.dims:
+        if follows.role is None:
+            shape.append(int(follows.entries))
+            at.append(whole_dim(shape[-1]))
+            continue
+        dim = tensor.roles[follows.role]
         segments = tensor.segments.get(dim, (tensor.shape[dim],))
-        shape.append(companion_size(name, segments, unit, ceil))
-        at.append(companion_spans(name, dim, spans[dim], segments, unit))
+        shape.append(companion_size(name, segments, follows))
+        at.append(whole_dim(shape[-1]) if follows.whole else companion_spans(name, dim, spans[dim], segments, follows))
     return tuple(shape), tuple(at)
+
+
+def values_of(tensor: Tensor, spans: tuple[Spans, ...], part: Part | None) -> tuple[int, ...] | None:
+    """The local sizes of the weight that a part holds; None for one that is read from the file."""
+    if part is None or not part.values:
+        return None
+    return tuple(local_size(spans[tensor.roles[role]]) for role in part.values)

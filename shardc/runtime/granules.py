@@ -8,7 +8,7 @@ from math import gcd, lcm
 
 from shardc.runtime.choices import Choice
 from shardc.runtime.cutting import Choices
-from shardc.runtime.tensors import Tensor, role_dims
+from shardc.runtime.tensors import Tensor
 
 
 def no_granules() -> defaultdict[str, int]:
@@ -27,22 +27,22 @@ def granules(tensors: Iterable[Tensor], choices: Choices) -> defaultdict[str, in
         choice = choices[tensor.name]
         if choice is None or not tensor.units:
             continue
-        alike = (tensor.units, len(tensor.shape), tuple(stored.part for stored in choice.stored))
+        alike = (tensor.units, len(tensor.shape), tensor.swapped, tuple(id(stored.part) for stored in choice.stored))
         if alike in seen:
             continue
         seen.add(alike)
-        units = units_by_dim(len(tensor.shape), choice)
+        units = units_by_dim(tensor, choice)
         for axis_name, dim, stride in tensor.units:
             for unit in units[dim]:
                 found[axis_name] = lcm(found[axis_name], unit // gcd(unit, stride))
     return found
 
 
-def units_by_dim(ndim: int, choice: Choice) -> defaultdict[int, list[int]]:
+def units_by_dim(tensor: Tensor, choice: Choice) -> defaultdict[int, list[int]]:
     """The units of a tensor's parts, by the dim of the tensor that they cut."""
-    dims = role_dims(ndim)
     units: defaultdict[int, list[int]] = defaultdict(list)
     for stored in choice.stored:
-        for role, unit, _ in stored.part.dims if stored.part else ():
-            units[dims[role]].append(unit)
+        for dim in stored.part.dims if stored.part else ():
+            if dim.role and not dim.whole:
+                units[tensor.roles[dim.role]].append(int(dim.unit))
     return units

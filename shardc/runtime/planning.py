@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from shardc.runtime.choices import Choice, Headers, choose, file_names, missing_finding
 from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.config import Config
+from shardc.runtime.contents import Contents
 from shardc.runtime.cutting import cut
 from shardc.runtime.errors import Finding, ShardError, findings_together
 from shardc.runtime.granules import granules, no_granules
 from shardc.runtime.meshes import MeshDim
+from shardc.runtime.settling import facts_of
 from shardc.runtime.shards import Shard
 from shardc.runtime.tensors import Describe, Formats, Tensor
 
@@ -30,6 +32,7 @@ class Survey:
     choices: dict[str, Choice | None]
     claimed: frozenset[str]
     findings: tuple[Finding, ...]
+    contents: Contents
 
 
 def plan(
@@ -57,14 +60,15 @@ def take_survey(
     subset: bool = False,
 ) -> Survey:
     """The first pass: all mesh dims at size 1. In a subset of a checkpoint no tensor is missed."""
-    tensors = list(describe(config, whole_file(mesh), no_granules()))
+    tensors = list(describe(config, whole_file(mesh), no_granules(), Contents(headers)))
+    facts = {name: facts_of(format, config) for name, format in formats.items()}
     choices: dict[str, Choice | None] = {}
     claimed: set[str] = set()
     findings: list[Finding] = []
     for tensor in tensors:
         choices[tensor.name] = None
         try:
-            choices[tensor.name] = choose(tensor, formats, headers)
+            choices[tensor.name] = choose(tensor, formats, headers, facts)
         except ShardError as error:
             findings += error.findings
             claimed.update(file_names(tensor, formats))
@@ -72,7 +76,7 @@ def take_survey(
         if choices[tensor.name] is None and not (subset or tensor.optional or tensor.tied_to):
             findings.append(missing_finding(tensor, formats))
     findings += claimed_twice(choices, tensors)
-    return Survey(tensors, choices, frozenset(claimed), tuple(findings))
+    return Survey(tensors, choices, frozenset(claimed), tuple(findings), Contents(headers))
 
 
 def claimed_twice(choices: Mapping[str, Choice | None], tensors: list[Tensor]) -> list[Finding]:
@@ -101,4 +105,4 @@ def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey)
     if is_single(mesh):
         return survey.tensors
     with findings_together():
-        return list(describe(config, mesh, granules(survey.tensors, survey.choices)))
+        return list(describe(config, mesh, granules(survey.tensors, survey.choices), survey.contents))

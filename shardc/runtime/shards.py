@@ -18,6 +18,7 @@ class Shard(NamedTuple):
     load: dtype it is loaded as; None: as in the file.
     at: for each dim, the normalised regions that this rank keeps.
     optional: the file may lack it. tied_to: where the file lacks it, it is this tensor.
+    values: what the local tensor holds, where that is the weight's local sizes and not read from the file.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Shard(NamedTuple):
     at: tuple[Spans, ...]
     optional: bool = False
     tied_to: str | None = None
+    values: tuple[int, ...] | None = None
 
     @property
     def local_shape(self) -> tuple[int, ...]:
@@ -54,7 +56,7 @@ class Shard(NamedTuple):
     @property
     def whole(self) -> bool:
         """True where this rank keeps every element, in the file's order, and no padding."""
-        return is_whole(self.at, self.shape)
+        return self.values is None and is_whole(self.at, self.shape)
 
     @property
     def zero_fill(self) -> tuple[Rectangle, ...]:

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from shardc.runtime.config import Config
+from shardc.runtime.contents import Contents
 from shardc.runtime.meshes import MeshDim
 from shardc.runtime.regions import Regions
 
 DENSE = "dense"
+
+
+Role = Literal["out", "in"]
+
+
+class Dim(NamedTuple):
+    """One dim of a part.
+
+    role: the dim of the weight that it follows, `entries` for each `unit` elements there; None: so many entries.
+    ceil: the last unit may be short. whole: never cut.
+    Until it is settled, unit and entries may name a size of the format, whole a flag of it.
+    """
+
+    role: Role | None
+    unit: int | str = 1
+    ceil: bool = False
+    entries: int | str = 1
+    whole: bool | str = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +38,32 @@ class Part:
 
     name: `{stem}` stands for the tensor's name without its last `.weight`.
     dtypes: the ones the file may have.
-    dims: for each of the weight's last dims (role, unit, ceil): one element here is `unit` elements there; `ceil` where
-        the last unit may be short. Dims in front of them (stacked experts) stay in front. () is a scalar.
+    dims: those behind the weight's leading dims (stacked experts), which stay in front. () is a scalar.
+    values: the sizes of the weight that it holds; a rank has its local ones, and the file's are not read.
     """
 
     name: str
     dtypes: tuple[str, ...]
-    dims: tuple[tuple[Literal["out", "in"], int, bool], ...]
+    dims: tuple[Dim, ...]
     optional: bool = False
+    values: tuple[Role, ...] = ()
 
     def named(self, stem: str) -> str:
         """Its name in the file."""
         return self.name.replace("{stem}", stem)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Format:
+    """A way to store a weight.
+
+    sizes: those that checkpoints differ in: dotted paths of config.json, and the value where it has none of them.
+    flags: (paths, part): true where the config is true at a path, or the file has that part.
+    """
+
+    parts: tuple[Part, ...]
+    sizes: Mapping[str, tuple[tuple[str, ...], int]] = field(default_factory=dict)
+    flags: Mapping[str, tuple[tuple[str, ...], str | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +78,7 @@ class Tensor:
     formats: the formats it may be stored in.
     units: (axis, dim, stride): each element of the axis is `stride` rows of the dim.
     segments: the sizes of a dim that is a concatenation.
+    swapped: the last two dims are [in, out].
     optional: the file may lack it. tied_to: where the file lacks it, it is this tensor.
     """
 
@@ -57,6 +91,7 @@ class Tensor:
     formats: tuple[str, ...] = (DENSE,)
     units: tuple[tuple[str, int, int], ...] = ()
     segments: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    swapped: bool = False
     optional: bool = False
     tied_to: str | None = None
 
@@ -65,9 +100,22 @@ class Tensor:
         """The name without its last `.weight`."""
         return self.name.removesuffix(".weight")
 
+    @property
+    def leading(self) -> int:
+        """Dims in front of the last two."""
+        return max(len(self.shape) - 2, 0)
 
-Formats = Mapping[str, tuple[Part, ...]]
-Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int]], Iterable[Tensor]]
+    @property
+    def roles(self) -> dict[Role, int]:
+        """The dim that is a weight's output, and the one that is its input; one dim alone is an output."""
+        if len(self.shape) == 1:
+            return {"out": 0}
+        last = len(self.shape) - 1
+        return {"out": last, "in": last - 1} if self.swapped else {"out": last - 1, "in": last}
+
+
+Formats = Mapping[str, Format]
+Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents], Iterable[Tensor]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +127,3 @@ class Spec:
     ignored: tuple[str, ...]
     mesh: tuple[str, ...]
     dtype: tuple[str, ...]
-
-
-def role_dims(ndim: int) -> dict[str, int]:
-    """The dim that is a weight's output, and the one that is its input: the last two; one dim alone is an output."""
-    return {"out": 0} if ndim == 1 else {"out": ndim - 2, "in": ndim - 1}

@@ -35,7 +35,7 @@ class Model(BaseModel):
 
 
 def _identifier(word: str) -> str:
-    if keyword.iskeyword(word) or word in ("true", "false", "per", "local", "ceil", "min", "max"):
+    if keyword.iskeyword(word) or word in ("true", "false", "per", "local", "has", "ceil", "min", "max"):
         raise ValueError(f"`{word}` is a word of the language")
     if word.endswith("_"):
         raise ValueError("a name does not end in `_`")

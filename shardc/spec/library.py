@@ -4,30 +4,52 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from shardc.diagnostics import ShardcBug
 from shardc.source import load
-from shardc.spec.fields import Dtype, Formula, Identifier, Model, TensorName
+from shardc.spec.fields import Dtype, Formula, Identifier, Model, TensorName, Words
 from shardc.spec.model import Tensor
 
 _LIBRARY = Path(__file__).parent.parent / "library"
 
 
 class PartFile(Model):
-    """One tensor of a format; `{stem}` is the tensor's name without `.weight`. A dim is a formula of `out` or `in`."""
+    """One tensor of a format; `{stem}` is the tensor's name without `.weight`.
+
+    A dim is a number, or a formula of `out` or `in`. Where the flag `input_whole` holds, a rank keeps all along the
+    input. `values` says that the tensor holds these sizes of the weight: it is not read, each rank has its own.
+    """
 
     name: str
     dtypes: list[Dtype] = Field(min_length=1)
     shape: list[Formula]
     optional: bool = False
+    input_whole: Identifier | None = None
+    values: tuple[Literal["out", "in"], ...] = Field((), strict=False)
+
+
+class SizeFile(Model):
+    """A size that checkpoints of one format differ in. The headers decide; before them, these keys of config.json."""
+
+    key: Words
+    otherwise: int = Field(alias="else")
+
+
+class FlagFile(Model):
+    """True where the config has a true value at one of these keys, or the file has this tensor of the format."""
+
+    key: Words | None = None
+    part: str | None = None
 
 
 class FormatFile(Model):
     name: Identifier
     about: str
+    sizes: dict[Identifier, SizeFile] = Field(default_factory=dict)
+    flags: dict[Identifier, FlagFile] = Field(default_factory=dict)
     parts: list[PartFile]
 
 

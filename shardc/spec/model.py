@@ -42,16 +42,27 @@ DtypeForms = Annotated[DtypeRule, BeforeValidator(dtype_form, json_schema_input_
 
 
 class Symbol(Model):
-    """A value of the checkpoint's config.json, by its dotted path below `root`."""
+    """A value of the checkpoint's config.json, by its dotted path below `root`; or the size of a tensor's dim."""
 
-    key: Words = Field(
-        description="Dotted path, or several spellings of one fact (two that disagree are an error).",
+    key: Words | None = Field(
+        None, description="Dotted path, or several spellings of one fact (two that disagree are an error).",
         examples=["num_hidden_layers", ["num_kv_heads", "n_head_kv"]],
-    )
+    )  # fmt: skip
+    tensor: Glob | None = Field(
+        None, description="Tensor (the first of the file that matches) whose header has it.",
+        examples=["model.layers.*.self_attn.f_a_proj.weight"],
+    )  # fmt: skip
+    dim: Annotated[int, Field(ge=0, le=7)] = Field(0, description="Dim of that tensor, as stored.", examples=[0])
     otherwise: Formula | None = Field(
         None, alias="else", description="Value where the key is absent or null; divisions must be exact.",
         examples=[0, "hidden / num_heads"],
     )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _comes_from_somewhere(self) -> Symbol:
+        if self.key is None and self.tensor is None:
+            raise ValueError("a symbol needs `key:`, a path of config.json, or `tensor:`, whose header has it")
+        return self
 
 
 SymbolForms = Annotated[Symbol, BeforeValidator(symbol_form, json_schema_input_type=Words | Symbol)]

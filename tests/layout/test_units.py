@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shardc.layout.regions import Regions
-from shardc.layout.units import CutError, in_units, units_of
+from shardc.layout.units import CutError, entries, in_entries
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from shardc.layout.units import CutError, in_units, units_of
     ],
 )
 def test_full_size(segments: tuple[int, ...], unit: int, ceil: bool, units: int) -> None:
-    assert units_of(segments, unit, ceil) == units
+    assert entries(segments, unit, 1, ceil) == units
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_full_size(segments: tuple[int, ...], unit: int, ceil: bool, units: int)
 )
 def test_sizes_that_are_not_whole_units(segments: tuple[int, ...], message: str) -> None:
     with pytest.raises(CutError, match=f"^{message}$") as caught:
-        units_of(segments, 16, ceil=False)
+        entries(segments, 16, 1, ceil=False)
     assert (caught.value.code, caught.value.message) == ("SHD213", message)
 
 
@@ -52,8 +52,8 @@ def test_sizes_that_are_not_whole_units(segments: tuple[int, ...], message: str)
         pytest.param((), (128,), 128, (), id="nothing"),
     ],
 )  # fmt: skip
-def test_in_units(regions: Regions, segments: tuple[int, ...], unit: int, expected: Regions) -> None:
-    assert in_units(regions, segments, unit) == expected
+def test_in_entries(regions: Regions, segments: tuple[int, ...], unit: int, expected: Regions) -> None:
+    assert in_entries(regions, segments, unit, 1) == expected
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_in_units(regions: Regions, segments: tuple[int, ...], unit: int, expect
     ],
 )  # fmt: skip
 def test_padding_in_units(regions: Regions, segments: tuple[int, ...], unit: int, expected: Regions) -> None:
-    assert in_units(regions, segments, unit) == expected
+    assert in_entries(regions, segments, unit, 1) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,5 +91,5 @@ def test_padding_in_units(regions: Regions, segments: tuple[int, ...], unit: int
 )  # fmt: skip
 def test_cuts_inside_a_unit(regions: Regions, segments: tuple[int, ...], unit: int, message: str) -> None:
     with pytest.raises(CutError, match=f"^{message}$") as caught:
-        in_units(regions, segments, unit)
+        in_entries(regions, segments, unit, 1)
     assert (caught.value.code, caught.value.message) == ("SHD212", message)

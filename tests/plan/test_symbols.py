@@ -111,3 +111,43 @@ def test_what_depends_on_a_missing_symbol_is_not_reported_too() -> None:
     symbols = bind(text_config(num_heads=8))
     assert symbols.values == {"num_heads": 8}
     assert len(symbols.findings) == 1
+
+
+HEADERS = {"l.0.up.weight": ("BF16", (48, 64)), "l.1.up.weight": ("BF16", (48, 64))}
+
+
+def bind_header(field: str, config: dict[str, Any], headers: dict[str, Any] | None = HEADERS) -> Symbols:
+    text = spec(f"""\
+    config: {{width: {field}}}
+    groups:
+      all: {{tensors: {{one.weight: {{shape: [width], shard: replicated}}}}}}
+    """)
+    return bind_symbols(resolved(text), Evidence("model", config, headers, source=lambda key: f"model#{key}"))
+
+
+def test_a_size_that_a_header_has() -> None:
+    symbols = bind_header("{tensor: l.*.up.weight, dim: 0}", {})
+    assert (symbols.values["width"], symbols.sources["width"]) == (48, "model")
+
+
+def test_the_config_and_a_header_are_two_spellings_of_one_fact() -> None:
+    field = "{key: width, tensor: l.*.up.weight, dim: 1}"
+    assert bind_header(field, {"width": 64}).values["width"] == 64
+    [finding] = bind_header(field, {"width": 32}).findings
+    assert (finding.code, finding.message) == (
+        "SHD109", "width = 32 and dim 1 of l.0.up.weight = 64 disagree: they are two spellings of one fact",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("headers", "why"),
+    [
+        (None, "there are no headers"),
+        ({}, "no tensor is named so and has the dim"),
+        ({"l.0.up.weight": ("F32", (4,))}, "no tensor is named so and has the dim"),
+    ],
+)
+def test_no_header_has_it(headers: dict[str, Any] | None, why: str) -> None:
+    [finding] = bind_header("{tensor: l.*.up.weight, dim: 1}", {}, headers).findings
+    assert (finding.code, finding.message) == ("SHD108", f"width is dim 1 of l.*.up.weight, and {why}")
+    assert bind_header("{tensor: l.*.up.weight, dim: 1, else: 7}", {}, headers).values["width"] == 7

@@ -63,3 +63,18 @@ def test_absent(paths: tuple[str, ...], text: str) -> None:
     with pytest.raises(ShardError) as caught:
         get(CONFIG, *paths)
     assert str(caught.value) == text
+
+
+def test_a_size_found_in_a_header() -> None:
+    assert get(CONFIG, found=("dim 0 of up.weight", 7)) == 7
+    assert get(CONFIG, "hidden_size", found=("dim 0 of up.weight", 4096)) == 4096
+    with pytest.raises(ShardError) as caught:
+        get(CONFIG, "hidden_size", found=("dim 0 of up.weight", 7))
+    assert str(caught.value) == (
+        "SHD109: hidden_size = 4096 and dim 0 of up.weight = 7 disagree: they are two spellings of one fact"
+    )
+
+
+def test_a_size_that_no_header_has() -> None:
+    with pytest.raises(ShardError, match=r"^SHD108: the file has no tensor that a size of the model is read from$"):
+        get(CONFIG, found=None)

@@ -39,7 +39,9 @@ CONFIG = {
 }
 
 
-def tensors(config: rt.Config, mesh: Mapping[str, rt.MeshDim], granule: Mapping[str, int]) -> Iterator[rt.Tensor]:
+def tensors(
+    config: rt.Config, mesh: Mapping[str, rt.MeshDim], granule: Mapping[str, int], file: rt.Contents
+) -> Iterator[rt.Tensor]:
     c = rt.root(config, "text_config")
     hidden = rt.get(c, "hidden_size")
     dim = rt.get(c, "head_dim")

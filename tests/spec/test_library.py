@@ -8,7 +8,7 @@ from shardc.diagnostics import ShardcBug
 from shardc.layout.evaluate import condition
 from shardc.layout.expr import names
 from shardc.layout.parse import parse
-from shardc.layout.units import CutError, units_of
+from shardc.layout.units import CutError
 from shardc.plan.formats import format_named
 from shardc.spec.library import contract_file, contract_names, format_file, format_names
 

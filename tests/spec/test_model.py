@@ -77,10 +77,15 @@ def test_loops() -> None:
 
 
 def test_symbols() -> None:
-    config = spec(config={"a": "x.y", "b": ["y", "z"], "c": {"key": "w", "else": 0}}).config
-    assert values(config["a"]) == {"key": ["x.y"], "otherwise": None}
-    assert values(config["b"]) == {"key": ["y", "z"], "otherwise": None}
-    assert values(config["c"]) == {"key": ["w"], "otherwise": "0"}
+    config = spec(
+        config={"a": "x.y", "b": ["y", "z"], "c": {"key": "w", "else": 0}, "d": {"tensor": "*.up", "dim": 1}}
+    ).config
+    assert [(one.key, one.tensor, one.dim, one.otherwise) for one in config.values()] == [
+        (["x.y"], None, 0, None),
+        (["y", "z"], None, 0, None),
+        (["w"], None, 0, "0"),
+        (None, "*.up", 1, None),
+    ]
 
 
 def test_contracts_and_ignored_tensors() -> None:

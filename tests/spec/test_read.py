@@ -91,7 +91,14 @@ def test_what_is_no_mapping(text: str, shown: Label) -> None:
         ),
         pytest.param(
             "config: {n: {else: 4}}\n",
-            Diagnostic("SHD101", "`key` is missing", label(9, 10, 11), help="add `key:`"), id="missing",
+            Diagnostic(
+                "SHD101", "a symbol needs `key:`, a path of config.json, or `tensor:`, whose header has it",
+                label(9, 13, 22),
+            ), id="a rule of several fields",
+        ),
+        pytest.param(
+            "ignore: [{name: x}]\n",
+            Diagnostic("SHD101", "`because` is missing", label(9, 10, 19), help="add `because:`"), id="missing",
         ),
         pytest.param(
             "let: {Q: 4}\n",

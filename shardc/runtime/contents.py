@@ -1,0 +1,28 @@
+"""What a file has, as far as a spec may ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import translate
+from typing import NamedTuple
+
+from shardc.runtime.headers import Header
+
+
+class Contents(NamedTuple):
+    """The headers of a checkpoint by name; None where there is no file, which then has nothing."""
+
+    headers: Mapping[str, Header] | None
+
+    def has(self, name: str) -> bool:
+        """Whether the file has a tensor of that name."""
+        return self.headers is not None and name in self.headers
+
+    def size(self, pattern: str, dim: int) -> tuple[str, int] | None:
+        """A dim, as stored, of the first tensor whose name matches the glob, and in words where it is from."""
+        matches = re.compile(translate(pattern)).match
+        for name, header in (self.headers or {}).items():
+            if matches(name):
+                return (f"dim {dim} of {name}", header.shape[dim]) if dim < len(header.shape) else None
+        return None

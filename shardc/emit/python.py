@@ -18,6 +18,7 @@ from shardc.layout.expr import (
     Item,
     Items,
     Least,
+    Length,
     Logic,
     Member,
     Name,
@@ -34,7 +35,7 @@ _COMPARISONS: dict[str, ast.cmpop] = {
     "in": ast.In(), "not in": ast.NotIn(),
 }  # fmt: skip
 #: Names that the generated function uses itself.
-_TAKEN = {"at", "c", "config", "file", "granule", "lcm", "max", "mesh", "min", "range", "region", "rt"}
+_TAKEN = {"at", "c", "config", "file", "granule", "lcm", "len", "max", "mesh", "min", "range", "region", "rt"}
 
 
 def identifier(name: str) -> str:
@@ -83,6 +84,8 @@ def _node(expr: Expr, name: Callable[[str], str]) -> ast.expr:
             return ast.BinOp(inner(left), _OPERATORS[op], inner(right))
         case Least(fn, args):
             return _call(fn, *(inner(arg) for arg in args))
+        case Length(of):
+            return _call("len", inner(of))
         case Item(base, index):
             return ast.Subscript(inner(base), inner(index))
         case Member(base, member):

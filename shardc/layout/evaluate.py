@@ -15,6 +15,7 @@ from shardc.layout.expr import (
     Item,
     Items,
     Least,
+    Length,
     Logic,
     Member,
     Name,
@@ -46,6 +47,11 @@ def evaluate(expr: Expr, env: Mapping[str, object]) -> object:
         case Least(fn, args):
             values = [number(arg, env) for arg in args]
             return min(values) if fn == "min" else max(values)
+        case Length(of):
+            value = evaluate(of, env)
+            if not isinstance(value, list):
+                raise FormulaError("SHD112", f"`{show(of)}` is {_kind(value)}: it has no length", expr.at)
+            return len(value)
         case Item(base, index):
             return _item(evaluate(base, env), evaluate(index, env), expr)
         case Member(base, name):

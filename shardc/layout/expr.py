@@ -63,6 +63,13 @@ class Least(_Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Length(_Node):
+    """`len(list)`: how many entries a list of the config has."""
+
+    of: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Local(_Node):
     """`local(layout)`: its size on the rank at hand."""
 
@@ -130,11 +137,14 @@ class Has(_Node):
 
 
 Expr: TypeAlias = (
-    Num | Text | Flag | Name | Items | Binary | Least | Local | Cat | Per | Item | Member | Compare | Logic | Not | Has
-)
+    Num | Text | Flag | Name | Items | Binary | Least | Length | Local | Cat | Per | Item | Member | Compare | Logic
+    | Not | Has
+)  # fmt: skip
 
 
-_NODES = (Num, Text, Flag, Name, Items, Binary, Least, Local, Cat, Per, Item, Member, Compare, Logic, Not, Has)
+_NODES = (
+    Num, Text, Flag, Name, Items, Binary, Least, Length, Local, Cat, Per, Item, Member, Compare, Logic, Not, Has,
+)  # fmt: skip
 #: An index in a name: `{layer}`.
 INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 #: The fields of each kind of node that may hold other nodes.

@@ -17,6 +17,7 @@ from shardc.layout.expr import (
     Item,
     Items,
     Least,
+    Length,
     Local,
     Logic,
     Member,
@@ -45,7 +46,7 @@ _TOKEN = re.compile(
 _FOREIGN = re.compile(r"\w+|\*\*|.", re.DOTALL)
 _PER = re.compile(r"'[^']*'|\"[^\"]*\"|\bper\b")
 _NAME = re.compile(r"(?:[A-Za-z0-9_.\-]|\{[a-z][a-z0-9_]*\})+")
-_FUNCTIONS = "ceil, min, max, local, has"
+_FUNCTIONS = "ceil, min, max, len, local, has"
 
 
 def parse(text: str) -> Expr:
@@ -141,6 +142,8 @@ def _call(fn: str, args: list[ast.expr], at: Cols, text: str) -> Expr:
             raise FormulaError("SHD104", "`ceil` takes one quotient: `ceil(a / b)`", at)
         case (("min" | "max"), [_, _, *_]):
             return Least(fn, tuple(_convert(a, text) for a in args), at=at)
+        case "len", [of]:
+            return Length(_convert(of, text), at=at)
         case "local", [layout]:
             return Local(_convert(layout, text), at=at)
         case "has", [ast.Constant(value=str() as name)] if _NAME.fullmatch(name):

@@ -14,6 +14,7 @@ from shardc.layout.expr import (
     Item,
     Items,
     Least,
+    Length,
     Local,
     Logic,
     Member,
@@ -59,6 +60,8 @@ def _show(expr: Expr, name: Callable[[str], str]) -> tuple[str, int]:
             return f"{inner(left, level)} {op} {inner(right, level + 1)}", level
         case Least(fn, args):
             return f"{fn}({listed(args)})", _ATOM
+        case Length(of):
+            return f"len({inner(of, 0)})", _ATOM
         case Local(layout):
             return f"local({inner(layout, 0)})", _ATOM
         case Cat(parts):

@@ -65,14 +65,20 @@ class Bound:
 
     @cached_property
     def matched(self) -> set[Grid] | None:
-        """The table's grids that the spec claims, where each of its tensors is exactly one of them; None otherwise.
+        """The table's grids that the spec claims, where its own grids make up whole ones of them; None otherwise.
 
-        Then nothing is missing, and nothing is claimed twice.
+        Then nothing is missing, and nothing is claimed twice. A layer for multi-token prediction is often in one grid
+        with the layers before it, while the spec has it in a group of its own.
         """
-        grids = self.evidence.grids.headers if self.evidence.grids else {}
-        parts = [part for family in self.families for part in family.stored.parts]
-        found = {part.grid for part in parts if part.header is not None and part.grid is not None} & grids.keys()
-        return found if len(found) == len(parts) else None
+        table = self.evidence.grids
+        held: dict[Grid, list[Grid]] = {}
+        for part in (part for family in self.families for part in family.stored.parts):
+            grid = part.grid
+            holder = table.holder(grid) if table is not None and grid is not None and part.header is not None else None
+            if grid is None or holder is None:
+                return None
+            held.setdefault(holder, []).append(grid)
+        return set(held) if all(holder.made_of(grids) for holder, grids in held.items()) else None
 
     @cached_property
     def dims(self) -> list[list[StoredDim]]:
@@ -171,6 +177,8 @@ def _without_absent(names: Names, bound: Bound) -> Names:
         else not tied
         for name in names.names
     ]
+    if all(here):
+        return names
     if entry.tie is not None and tied:
         bound.absent |= {name: entry.tie.name for name, there in zip(names.names, here, strict=True) if not there}
     return names.picked([i for i, there in enumerate(here) if there])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,8 +19,17 @@ class Grids:
     headers: Mapping[Grid, Header]
 
     @cached_property
-    def templates(self) -> frozenset[str]:
-        return frozenset(grid.template for grid in self.headers)
+    def by_template(self) -> Mapping[str, Sequence[Grid]]:
+        out: dict[str, list[Grid]] = {}
+        for grid in self.headers:
+            out.setdefault(grid.template, []).append(grid)
+        return out
+
+    def holder(self, names: Grid) -> Grid | None:
+        """The one of the table's grids that has all these names, if there is one."""
+        if names in self.headers:
+            return names
+        return next((grid for grid in self.by_template.get(names.template, ()) if grid.contains(names)), None)
 
 
 def _no_source(path: str) -> str:

@@ -45,6 +45,17 @@ class Grid:
         pairs = zip(self.places, other.places, strict=False)
         return self.template == other.template and all(not set(a).isdisjoint(b) for a, b in pairs)
 
+    def contains(self, other: Grid) -> bool:
+        """Whether every name of `other` is in this one."""
+        pairs = zip(self.places, other.places, strict=False)
+        return self.template == other.template and all(set(a).issuperset(b) for a, b in pairs)
+
+    def made_of(self, parts: Sequence[Grid]) -> bool:
+        """Whether these grids, all of them contained in this one, have each of its names exactly once."""
+        if sum(part.count for part in parts) != self.count:
+            return False
+        return not any(a.overlaps(b) for i, a in enumerate(parts) for b in parts[:i])
+
     def renamed(self, rename: Callable[[str], str]) -> Grid:
         """The grid of names beside these, which differ in the words that are no numbers."""
         return Grid(rename(self.template), self.places)

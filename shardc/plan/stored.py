@@ -122,10 +122,10 @@ def _by_grid(family: Names, grids: Grids, part: FormatPart | None) -> Header | N
     grid = part_grid(family, part)
     if grid is None:
         raise _Mixed
-    header = grids.headers.get(grid)
-    if header is None and grid.template in grids.templates:
+    holder = grids.holder(grid)
+    if holder is None and grid.template in grids.by_template:
         raise _Mixed
-    return header
+    return None if holder is None else grids.headers[holder]
 
 
 def _by_name(family: Names, headers: Mapping[str, Header], part: FormatPart | None) -> Header | None:

@@ -13,8 +13,11 @@ from shardc.rules.values import config_values
 
 
 def explain_layers(differences: Differences) -> None:
-    """Values of a loop index under which the file has nothing at all."""
-    loops = {loop.index: loop for m in differences.missing for loop in m.family.entry.loops if not loop.axis}
+    """Values of a loop index under which the file has nothing at all; experts are told one by one."""
+    loops: dict[str, Loop] = {}
+    for entry in (missing.family.entry for missing in differences.missing):
+        axes = differences.bound.resolved.axes_of(entry)
+        loops |= {loop.index: loop for loop in entry.loops if not loop.axis or axes[loop.axis].role != "experts"}
     for index, loop in loops.items():
         here = _present(index, differences)
         gone: dict[int, list[str]] = {}

@@ -26,6 +26,7 @@ from shardc.spec.library import contract_file, contract_names
         ("ceil(a / 128)", "rt.ceil_div(a, 128)"),
         ("min(a, b, 3)", "min(a, b, 3)"),
         ("max(a, b)", "max(a, b)"),
+        ("len(layer_types)", "len(layer_types)"),
         ("layer_types[layer]", "layer_types[layer]"),
         ("blocks[layer].n_kv", 'blocks[layer]["n_kv"]'),
         ("layer_types[layer] == 'full attention'", 'layer_types[layer] == "full attention"'),

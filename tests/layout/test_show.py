@@ -9,7 +9,7 @@ from shardc.layout.show import show
     "text",
     [
         "a", "3", "True", "'x y'", "[1, 'b']", "a + b - c", "a - (b - c)", "a * (b + c)", "a * b * c", "a * (b * c)",
-        "a // b % c", "a / (b / c)", "ceil(a / b)", "ceil((a + 1) / (b * c))", "min(a, b + 1)", "local(a | b)",
+        "a // b % c", "a / (b / c)", "ceil(a / b)", "ceil((a + 1) / (b * c))", "min(a, b + 1)", "len(a)", "local(a | b)",
         "a | b * c", "(a | b) * c", "a | (b | c)", "a per b", "a per b * c", "b * (a per b * c | c | c)",
         "a[b + 1]", "a[0].c.d", "(a + b)[0]", "a == 'x'", "(a < b) == c", "a in [1, 2]", "a not in b",
         "not a", "not not a", "not (a and b)", "a and b or c", "a and (b or c)", "(a or b) and c", "not a == b",

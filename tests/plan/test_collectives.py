@@ -10,12 +10,13 @@ spec: 1
 name: example
 architectures: [Example]
 dtype: BF16
-config: {hidden: hidden, n: heads, rows: vocab, ex: experts, width: width}
+config: {hidden: hidden, n: heads, rows: vocab, ex: experts, width: width, depth: depth}
 axes:
   heads: {size: n}
   inter: {size: width}
   vocab: {size: rows}
   experts: {size: ex, over: ep}
+  layers: {size: depth, over: pp}
 groups:
   all:
     tensors:
@@ -28,8 +29,8 @@ groups:
       stacked_up: {shape: [experts, inter, hidden], shard: expert_slices + column_parallel}
       stacked_down: {shape: [experts, hidden, inter], shard: expert_slices + row_parallel}
   experts:
-    at: experts.{expert}
-    for: {expert: experts}
+    at: layers.{layer}.experts.{expert}
+    for: {layer: layers, expert: experts}
     tensors:
       up.weight: {shape: [inter, hidden], shard: expert_slices + column_parallel}
       down.weight: {shape: [hidden, inter], shard: expert_slices + row_parallel}
@@ -45,8 +46,8 @@ def test_every_kind_that_needs_one() -> None:
         Collective("o.weight", "all_reduce", "tp"),
         Collective("stacked_down", "all_reduce", "tp"),
         Collective("stacked_down", "combine", "ep"),
-        Collective("experts.{expert}.down.weight", "all_reduce", "tp"),
-        Collective("experts.{expert}.down.weight", "combine", "ep"),
+        Collective("layers.{layer}.experts.{expert}.down.weight", "all_reduce", "tp"),
+        Collective("layers.{layer}.experts.{expert}.down.weight", "combine", "ep"),
     ]
 
 

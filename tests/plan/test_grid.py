@@ -45,6 +45,15 @@ def test_overlap_is_a_number_in_common_at_each_place() -> None:
     assert not grid.overlaps(Grid("l.{}.e.{}.v", ((0, 1), (0, 1, 2))))
 
 
+def test_a_grid_made_of_parts() -> None:
+    whole = Grid("l.{}.e.{}.w", ((0, 1, 2), (0, 1)))
+    layers, mtp = Grid("l.{}.e.{}.w", ((0, 1), (0, 1))), Grid("l.{}.e.{}.w", ((2,), (0, 1)))
+    assert whole.contains(layers) and whole.contains(mtp) and not layers.contains(mtp)
+    assert whole.made_of([layers, mtp]) and whole.made_of([whole])
+    assert not whole.made_of([layers]) and not whole.made_of([layers, layers, mtp])
+    assert not whole.made_of([Grid("l.{}.e.{}.w", ((0, 1), (0,))), layers])
+
+
 def test_names_beside() -> None:
     grid = Grid("l.{}.up.weight", ((0, 1),))
     scales = grid.renamed(lambda name: name.replace(".weight", ".weight_scale"))
@@ -68,4 +77,5 @@ def grids(draw: st.DrawFn) -> Grid:
 def test_grids_share_a_name_just_where_they_overlap(one: Grid, other: Grid) -> None:
     """On which the compiler relies when it does not write names out."""
     assert one.overlaps(other) == bool(set(one.names()) & set(other.names()))
+    assert one.contains(other) == (set(one.names()) >= set(other.names()))
     assert len(set(one.names())) == one.count

@@ -99,7 +99,8 @@ def test_a_fragment_needs_what_it_mentions(name: str) -> None:
     assert fragment.name == name
     lets = {n: LETS[n] for n in fragment.needs if n in LETS}
     needs = [*(n for n in fragment.needs if n not in lets), *re.findall(r"[a-z_]+", " ".join(lets.values()))]
-    axes = {n for n in needs if n in ("heads", "inter") or n.endswith(("_heads", "_groups"))}
+    split = [n for n in needs if n in ("heads", "inter") or n.endswith(("_heads", "_groups"))]
+    axes = {n for n in split if not n.startswith("num_")}
     config = ", ".join(f"{n}: {n}" for n in needs if n not in axes)
     declared = "".join(f"  {n}: {{size: 8{', within: kv_heads' if n == 'heads' and 'kv_heads' in axes else ''}}}\n"
                        for n in sorted(axes))  # fmt: skip

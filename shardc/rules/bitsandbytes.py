@@ -15,7 +15,7 @@ _STATE = re.compile(r"(?P<weight>.+)\.quant_state\.bitsandbytes__(?P<type>nf4|fp
 def packed_by_bitsandbytes(bound: Bound, headers: Mapping[str, Header]) -> Diagnostic | None:
     """The finding, if a weight of the file has a `quant_state` of bitsandbytes beside it."""
     grids = bound.evidence.grids
-    if grids is not None and not any(map(_STATE.fullmatch, grids.templates)):
+    if grids is not None and not any(map(_STATE.fullmatch, grids.by_template)):
         return None
     states = [found for name in headers if (found := _STATE.fullmatch(name))]
     if not states:

@@ -53,6 +53,6 @@ def _of(entry: Entry, resolved: Resolved) -> Iterator[Collective]:
             yield Collective(entry.pattern, "sum_of_squares", axes[split[0]].over)
     if "expert_slices" in words and any(word in REDUCED for word in words):
         stacked = [axis for dim in entry.dims[: entry.leads] for axis in axes_in(dim, axes)]
-        selecting = [loop.axis for loop in entry.loops if loop.axis]
+        selecting = [loop.axis for loop in entry.loops if loop.axis and axes[loop.axis].role == "experts"]
         # The experts' outputs are summed after their last tensor: the one that leads back to the hidden dim.
         yield Collective(entry.pattern, "combine", axes[(stacked + selecting)[0]].over)

@@ -30,7 +30,7 @@ def _used(resolved: Resolved) -> set[str]:
     texts += [*spec.let.values()]
     for group in spec.groups.values():
         texts += [group.when, *group.let.values()]
-        texts += [formula for loop in group.loops.values() for formula in (loop.start, loop.stop)]
+        texts += [formula for loop in group.loops.values() for formula in (loop.of, loop.start, loop.stop)]
         texts += [axis.size for axis in group.axes.values()]
         for tensor in group.tensors.values():
             texts += [*tensor.shape, tensor.when, tensor.tied_to.when if tensor.tied_to else None]

@@ -168,6 +168,16 @@ class MeshDim(NamedTuple):
     size: int
     whole_file: bool = False
 
+    @property
+    def is_first(self) -> bool:
+        """True on the first rank, of one rank too."""
+        return self.rank == 0
+
+    @property
+    def is_last(self) -> bool:
+        """True on the last rank, of one rank too."""
+        return self.rank == self.size - 1
+
 
 def mesh(
     names: Sequence[str],
@@ -230,6 +240,7 @@ def contract(name: str, requirement: str, holds: bool, values: Mapping[str, int]
 class Axis:
     """This rank keeps the elements [start, stop) of `size`, and `pad` zero elements after them.
 
+    step, block: of every `step` of these elements it keeps the first `block`; all, unless they are dealt round robin.
     dim, rank, ranks: the mesh dim that splits the axis, and this rank's coordinate on it.
     granule: elements that may not be cut apart.
     replicas: ranks that keep these same elements.
@@ -247,15 +258,36 @@ class Axis:
     granule: int = 1
     replicas: int = 1
     sub: int | None = None
+    step: int = 1
+    block: int = 1
 
     @property
     def local(self) -> int:
         """Elements that this rank keeps, padding included."""
-        return self.stop - self.start + self.pad
+        steps, rest = divmod(self.stop - self.start, self.step)
+        return steps * self.block + min(rest, self.block) + self.pad
+
+    @property
+    def runs(self) -> list[tuple[int, int]]:
+        """The elements that this rank keeps as (start, stop): one run, and round robin one for each granule."""
+        if self.step == self.block:
+            return [(self.start, self.stop)]
+        return [(at, min(at + self.block, self.stop)) for at in range(self.start, self.stop, self.step)]
+
+    def elements(self, start: int = 0, stop: int | None = None) -> Iterator[int]:
+        """The elements that this rank keeps, in order: those in [start, stop), of the whole axis if not given.
+
+        Raises SHD112 where `stop` lies past the axis.
+        """
+        if stop is not None and stop > self.size:
+            raise ShardError(("SHD112", f"{stop} is past the {self.size} {self.name}"))
+        for first, last in self.runs:
+            yield from range(max(first, start), min(last, self.size if stop is None else stop))
 
 
 ReplicaOrder = Literal["blocked", "cyclic"]
 IfUneven = Literal["error", "spread", "ceil", "whole"]
+Placement = Literal["contiguous", "round_robin"]
 
 
 def deal_padded(axis: Axis, pad_to: int) -> Axis:
@@ -315,6 +347,17 @@ DEALS: dict[IfUneven, Callable[[Axis], Axis]] = {
 }
 
 
+def deal_round_robin(axis: Axis, if_uneven: IfUneven) -> Axis:
+    """Granule e for rank e % ranks: 5 over 2 are 0, 2, 4 and 1, 3. Refused, or kept whole, as neighbours would be."""
+    neighbours = DEALS[if_uneven](axis)
+    if neighbours.replicas > 1:
+        return neighbours
+    granules = ceil_div(axis.size, axis.granule)
+    mine = range(axis.rank, granules, axis.ranks)
+    part = span(axis, mine[0], mine[-1] + 1)
+    return replace(part, step=axis.ranks * axis.granule, block=axis.granule)
+
+
 def divides(axis: Axis) -> bool:
     """True where every rank gets the same whole number of granules."""
     return axis.size % (axis.granule * axis.ranks) == 0
@@ -365,6 +408,7 @@ def axis(
     replicas: ReplicaOrder = "blocked",
     pad_to: int | None = None,
     pad_local_to: int | None = None,
+    placement: Placement = "contiguous",
 ) -> Axis:
     """This rank's part of an axis of `size` elements. On a mesh dim of size 1 it is the whole axis, unpadded.
 
@@ -374,6 +418,7 @@ def axis(
     replicas: which ranks those are: neighbours (blocked), or every n-th (cyclic).
     pad_to: the size is rounded up to lcm(pad_to, ranks * granule) before it is dealt.
     pad_local_to: each rank's part is rounded up after it is dealt.
+    placement: whether a rank's granules are neighbours (contiguous), or every n-th (round_robin).
     Raises SHD201; where findings are gathered, a refused axis is whole.
     """
     ranks = mesh_dim.size
@@ -385,6 +430,8 @@ def axis(
             part = deal_padded(whole, pad_to)
         elif if_fewer == "replicate" and ceil_div(size, granule) < ranks:
             part = deal_replicas(whole, replicas)
+        elif placement == "round_robin":
+            part = deal_round_robin(whole, if_uneven)
         else:
             part = DEALS[if_uneven](whole)
     except ShardError as error:
@@ -407,7 +454,7 @@ def within(name: str, size: int, parent: Axis) -> Axis:
         return deal_groups(name, size, parent)
     except ShardError as error:
         refuse(*error.findings)
-        return replace(parent, name=name, size=size, start=0, stop=size, pad=0, sub=None)
+        return replace(parent, name=name, size=size, start=0, stop=size, pad=0, sub=None, step=1, block=1)
 
 
 def deal_groups(name: str, size: int, parent: Axis) -> Axis:
@@ -423,6 +470,8 @@ def deal_groups(name: str, size: int, parent: Axis) -> Axis:
         stop=parent.stop * group,
         pad=parent.pad * group,
         granule=parent.granule * group,
+        step=parent.step * max(group, 1),
+        block=parent.block * max(group, 1),
     )
     return scaled if parent.sub is None else deal_to_sharers(scaled, parent.name, parent.sub)
 
@@ -1702,8 +1751,11 @@ def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
     """The tied tensors that the file lacks, and what each is tied to. Raises SHD401 where this rank has no twin."""
     here = {stored.name for tensor in tensors if (choice := choices[tensor.name]) for stored in choice.stored}
     twins = {tensor.name: tensor.tied_to for tensor in tensors if tensor.tied_to and choices[tensor.name] is None}
+    in_file = {stored.name for choice in choices.values() if choice for stored in choice.stored}
     findings: list[Finding] = [
-        ("SHD401", f"{name} is missing, and so is {twin}, to which it is tied")
+        ("SHD401", f"{name} is tied to {twin}, which this rank does not have")
+        if twin in in_file
+        else ("SHD401", f"{name} is missing, and so is {twin}, to which it is tied")
         for name, twin in twins.items()
         if twin not in here
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -24,11 +25,12 @@ from shardc.plan.plan import Plan
 from shardc.plan.proof import prove
 from shardc.plan.sweep import sweep
 from shardc.rules.meshes import mesh_findings
+from shardc.spec.target import NAMED
 
 _SIZES = re.compile(r"([1-9][0-9]{0,3})(?:\.\.([1-9][0-9]{0,3}))?")
 
 
-def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
+def _sizes(ctx: click.Context | None, param: click.Parameter | None, value: str) -> list[int]:
     """`8`, or `1..64` for a sweep."""
     found = _SIZES.fullmatch(value)
     if found is None:
@@ -37,6 +39,21 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
     if last < first:
         raise click.BadParameter(f"{value} is empty")
     return list(range(first, last + 1))
+
+
+def _named_sizes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, list[int]]:
+    """`attn_tp=8`, or `attn_tp=1..8` for a sweep; each mesh dim once."""
+    out: dict[str, list[int]] = {}
+    for value in values:
+        name, equals, sizes = value.partition("=")
+        if not (name and equals):
+            raise click.BadParameter(f"{value} is not NAME=N or NAME=A..B")
+        if name in NAMED:
+            raise click.BadParameter(f"{name} has an option of its own: --{name} {sizes}")
+        if name in out:
+            raise click.BadParameter(f"{name} is given twice")
+        out[name] = _sizes(None, None, sizes)
+    return out
 
 
 @click.command("plan", context_settings=HELP)
@@ -62,13 +79,32 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
     help="Expert-parallel size; A..B tries each.",
 )
 @click.option(
-    "--rank", type=click.IntRange(0), help="World rank, ep rank * tp size + tp rank. JSON: all ranks if not given."
+    "--pp",
+    callback=_sizes,
+    metavar="N|A..B",
+    default="1",
+    show_default=True,
+    help="Pipeline-parallel size; A..B tries each.",
+)
+@click.option(
+    "--mesh",
+    "others",
+    callback=_named_sizes,
+    multiple=True,
+    metavar="NAME=N|A..B",
+    help="Size of another mesh dim of the spec; may be repeated.",
+)
+@click.option(
+    "--rank",
+    type=click.IntRange(0),
+    help="World rank: tp varies fastest and pp slowest, the others between by their names; of tp, ep and pp it is "
+    "tp rank + tp size * (ep rank + ep size * pp rank). JSON: all ranks if not given.",
 )
 @click.option("--tensor", default="*", help="Glob of tensor names.")
 @click.option("--format", "format_", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 def command(
-    spec: Path, config: Path | None, checkpoint: Path | None, tp: list[int], ep: list[int], rank: int | None,
-    tensor: str, format_: str,
+    spec: Path, config: Path | None, checkpoint: Path | None, tp: list[int], ep: list[int], pp: list[int],
+    others: dict[str, list[int]], rank: int | None, tensor: str, format_: str,
 ) -> None:  # fmt: skip
     """What each rank keeps of each tensor of SPEC, for one config or checkpoint."""
     if (config is None) == (checkpoint is None):
@@ -76,7 +112,7 @@ def command(
     bound, findings = _bind(spec, config, checkpoint, tp[0] if len(tp) == 1 else None)
     if bound is None or findings:
         sys.exit(report(findings, "full"))
-    meshes = _meshes(bound, tp, ep)
+    meshes = _meshes(bound, {"tp": tp, "ep": ep, "pp": pp, **others})
     if len(meshes) > 1:
         sys.exit(_print_sweep(bound, meshes, format_))
     (mesh,) = meshes
@@ -118,11 +154,14 @@ def _evidence(config: Path | None, checkpoint: Path | None, tp: int | None) -> t
     return (Evidence(str(config), read.data, None, read.source) if read else None), findings
 
 
-def _meshes(bound: Bound, tp: list[int], ep: list[int]) -> list[dict[str, int]]:
+def _meshes(bound: Bound, asked: Mapping[str, list[int]]) -> list[dict[str, int]]:
+    """Every mesh that is asked for, tp varying fastest."""
     dims = bound.resolved.mesh_dims
-    if "ep" not in dims and ep != [1]:
-        raise click.UsageError(f"no axis of {bound.resolved.spec.name} is over ep")
-    return [{dim: {"tp": t, "ep": e}.get(dim, 1) for dim in dims} for e in ep for t in tp]
+    for over, sizes in asked.items():
+        if over not in dims and (sizes != [1] or over not in NAMED):
+            raise click.UsageError(f"no axis of {bound.resolved.spec.name} is over {over}")
+    tried = itertools.product(*(asked.get(dim, [1]) for dim in dims[::-1]))
+    return [dict(zip(dims, sizes[::-1], strict=True)) for sizes in tried]
 
 
 def _rank(plan: Plan, rank: int | None) -> Mapping[str, int]:

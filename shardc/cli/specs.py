@@ -13,7 +13,7 @@ from shardc.diagnostics import Diagnostic
 from shardc.plan.evidence import Evidence
 from shardc.plan.resolve import resolve
 from shardc.plan.resolved import Resolved
-from shardc.rules import double_entry
+from shardc.rules import double_entry, stages
 from shardc.rules.check import Checked, check_spec
 from shardc.source import Document, load
 from shardc.spec.model import Spec
@@ -84,5 +84,7 @@ def resolve_file(path: Path) -> tuple[Resolved | None, list[Diagnostic]]:
 def resolve_spec(spec: Spec, document: Document) -> tuple[Resolved | None, list[Diagnostic]]:
     """The same for a spec that has been read."""
     resolved, findings = resolve(spec, document)
-    findings = findings or [finding for finding in double_entry.check(resolved) if finding.severity == "error"]
+    if not findings:
+        said = (*double_entry.check(resolved), *stages.check(resolved))
+        findings = [finding for finding in said if finding.severity == "error"]
     return (None if findings else resolved), findings

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from itertools import count, groupby
 from operator import attrgetter
 
+from shardc.emit.axes import index_values, options
 from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
 from shardc.emit.dims import Dims
 from shardc.emit.python import code, identifier, name_code, quote
 from shardc.emit.strides import stride_code
 from shardc.layout.expr import Expr, Name, names, segments_of, walk
 from shardc.layout.show import show
-from shardc.layout.split import Dealing
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
+from shardc.plan.stages import Ends
 
 
 @dataclass
@@ -71,7 +72,7 @@ class Body:
             self._code(call(f"{name} = rt.within", quote(axis.name), code(axis.size), parent), depth)
             return
         items: list[Code] = [quote(axis.name), code(axis.size), f"mesh[{quote(axis.over)}]"]
-        items += [self._granule(axis), *_options(axis.how)]
+        items += [self._granule(axis), *options(axis.how)]
         self._code(call(f"{name} = rt.axis", *items), depth)
 
     def _granule(self, axis: Axis) -> str:
@@ -133,10 +134,12 @@ class Body:
         self._lets({k: v for k, v in first.lets.items() if not names(v) & inner}, dims, 1)
         shared = [when for when in first.when if all(when in entry.when for entry in entries)]
         depth = self._conditions([w for w in shared if not _indices(w, first)], 1)
+        is_alike = all(entry.on == first.on for entry in entries)
+        depth = self._ends(first.on if is_alike else {}, depth)
         bound: set[str] = set()
         pending = [w for w in shared if _indices(w, first)]
         for loop in first.loops:
-            self._line(f"for {identifier(loop.index)} in {_range(loop.start, loop.stop, loop.axis)}:", depth)
+            self._line(f"for {identifier(loop.index)} in {index_values(loop, dims.axes)}:", depth)
             depth += 1
             bound.add(loop.index)
             ready = [w for w in pending if _indices(w, first) <= bound]
@@ -150,11 +153,19 @@ class Body:
             self._line(f"at = {name_code(prefix)}", depth)
         for entry in entries:
             own = [when for when in entry.when if when not in shared]
-            self._tensor(entry, prefix, dims, self._conditions(own, depth))
+            inside = self._conditions(own, depth)
+            self._tensor(entry, prefix, dims, self._ends({} if is_alike else entry.on, inside))
 
     def _conditions(self, whens: Iterable[Expr], depth: int) -> int:
         for when in whens:
             self._line(f"if {code(when)}:", depth)
+            depth += 1
+        return depth
+
+    def _ends(self, on: Ends, depth: int) -> int:
+        """Only the ranks at the ends of a mesh dim have what follows."""
+        for over, ends in on.items():
+            self._line(f"if {' or '.join(f'mesh[{quote(over)}].is_{end}' for end in ends)}:", depth)
             depth += 1
         return depth
 
@@ -221,21 +232,6 @@ def _variable(written: Expr, taken: set[str]) -> str:
     return next(name for n in count() if (name := base if n == 0 else f"{base}{n + 1}") not in taken)
 
 
-def _options(how: Dealing) -> list[str]:
-    out = []
-    if how.if_uneven != "error":
-        out.append(f"if_uneven={quote(how.if_uneven)}")
-    if how.if_fewer != "error":
-        out.append(f"if_fewer={quote(how.if_fewer)}")
-    if how.replicas != "blocked":
-        out.append(f"replicas={quote(how.replicas)}")
-    if how.pad_to is not None:
-        out.append(f"pad_to={how.pad_to}")
-    if how.pad_local_to is not None:
-        out.append(f"pad_local_to={how.pad_local_to}")
-    return out
-
-
 def _in_order(symbols: Mapping[str, Symbol]) -> list[Symbol]:
     """Symbols after those that their `else` uses."""
     out: list[Symbol] = []
@@ -250,12 +246,6 @@ def _in_order(symbols: Mapping[str, Symbol]) -> list[Symbol]:
 
 def _indices(when: Expr, entry: Entry) -> set[str]:
     return names(when) & {loop.index for loop in entry.loops}
-
-
-def _range(start: Expr, stop: Expr, axis: str | None) -> str:
-    if axis is not None:
-        return f"range({identifier(axis)}.start, {identifier(axis)}.stop)"
-    return f"range({code(stop)})" if code(start) == "0" else f"range({code(start)}, {code(stop)})"
 
 
 def _common_prefix(entries: list[Entry]) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from shardc.emit.brackets import Code, flat, generated, prefixed, tuple_of
-from shardc.emit.pieces import ZERO, Indices, Piece, Pieces, Repeat, add, depth, mul, total
+from shardc.emit.pieces import ZERO, EachRun, Indices, Piece, Pieces, Repeat, add, depth, mul, total
 from shardc.emit.python import code, identifier
 from shardc.layout.expr import Binary, Cat, Expr, Least, Local, Name, Per, replace_nodes, substitute, walk
 from shardc.plan.kinds import axes_in
+from shardc.plan.region_limit import is_round_robin
 from shardc.plan.resolved import Axis
 
 
@@ -74,6 +75,9 @@ class Dims:
         match expr:
             case Name(id) if id in self.axes:
                 axis = identifier(id)
+                if is_round_robin(id, self.axes):
+                    start, stop = _run(loops)
+                    return [EachRun(axis, start, stop, (Piece(Name(start), Name(stop)),))]
                 pad = Name(f"{axis}.pad") if can_pad(id, self.axes) else ZERO
                 return [Piece(Name(f"{axis}.start"), Name(f"{axis}.stop"), pad)]
             case Name(id) if id in self.lets and self.is_split(expr):
@@ -108,7 +112,7 @@ class Dims:
         zeros = self._zeros(substitute(inner, self.lets))
 
         def filled(piece: Pieces) -> list[Pieces]:
-            if isinstance(piece, Repeat):
+            if not isinstance(piece, Piece):
                 return [replace(piece, pieces=tuple(part for each in piece.pieces for part in filled(each)))]
             padding = [Piece(ZERO, ZERO, mul(piece.pad, zeros))] if piece.pad != ZERO else []
             return [Repeat(index, piece.start, piece.stop, inside), *padding]
@@ -125,7 +129,12 @@ class Dims:
             ends = [piece.start, piece.stop] + ([piece.pad] if piece.pad != ZERO else [])
             return tuple_of([self.code(end) for end in ends])
         inside = [self._written(part) for part in piece.pieces]
-        each = f"for {piece.index} in range({self.code(piece.start)}, {self.code(piece.stop)})"
+        if isinstance(piece, EachRun):
+            each = f"for {piece.start}, {piece.stop} in {piece.axis}.runs"
+            if piece.pieces == (Piece(Name(piece.start), Name(piece.stop)),):
+                return f"*{piece.axis}.runs"
+        else:
+            each = f"for {piece.index} in range({self.code(piece.start)}, {self.code(piece.stop)})"
         if len(inside) == 1 and not flat(inside[0]).startswith("*"):
             return generated(inside[0], each)
         return generated("region", each, prefixed("for region in ", tuple_of(inside)))
@@ -139,6 +148,11 @@ def _group(child: str, parent: str) -> Expr:
 def _index(depth: int) -> str:
     """The variable of a loop inside `depth` others; no name of a spec ends in `_`."""
     return f"{'ijk'[depth]}_" if depth < 3 else f"i{depth}_"
+
+
+def _run(depth: int) -> tuple[str, str]:
+    """The variables of a run inside `depth` loops."""
+    return (f"start{depth or ''}_", f"stop{depth or ''}_")
 
 
 def can_pad(axis: str, axes: Mapping[str, Axis]) -> bool:

@@ -45,13 +45,29 @@ class Repeat:
         return replace(self, pieces=tuple(piece.scaled(step) for piece in self.pieces))
 
 
-Pieces: TypeAlias = Piece | Repeat
+@dataclass(frozen=True)
+class EachRun:
+    """The pieces, once for each run [start, stop) that a rank keeps of an axis which is dealt round robin."""
+
+    axis: str
+    start: str
+    stop: str
+    pieces: tuple[Pieces, ...]
+
+    def moved(self, offset: Expr) -> EachRun:
+        return replace(self, pieces=tuple(piece.moved(offset) for piece in self.pieces))
+
+    def scaled(self, step: Expr) -> EachRun:
+        return replace(self, pieces=tuple(piece.scaled(step) for piece in self.pieces))
+
+
+Pieces: TypeAlias = Piece | Repeat | EachRun
 Indices: TypeAlias = Mapping[str, str]
 
 
 def depth(piece: Pieces) -> int:
     """How many loops stand in each other."""
-    return 1 + max(map(depth, piece.pieces), default=0) if isinstance(piece, Repeat) else 0
+    return 0 if isinstance(piece, Piece) else 1 + max(map(depth, piece.pieces), default=0)
 
 
 def add(a: Expr, b: Expr) -> Expr:

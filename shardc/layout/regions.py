@@ -92,9 +92,11 @@ def merge(parts: list[Region]) -> Regions:
 def _regions(expr: Expr, scope: Scope) -> list[Region]:
     match expr:
         case Name(id) if id in scope.splits:
-            split = scope.splits[id]
-            share = split.share(scope.rank)
-            return [(share.start, share.stop, share.pad)]
+            share = scope.splits[id].share(scope.rank)
+            if share.run_count > MAX_REGIONS:
+                raise _too_many(expr)
+            *runs, (start, stop) = share.runs
+            return [*((a, b, 0) for a, b in runs), (start, stop, share.pad)]
         case Per(child, parent):
             return [_part_of_group(child, parent, scope, expr)]
         case Cat(parts):

@@ -12,10 +12,12 @@ from math import gcd, lcm
 from typing import Literal
 
 from shardc.layout.errors import SplitError
+from shardc.layout.share import Share
 
 Uneven = Literal["error", "spread", "ceil", "whole"]
 Fewer = Literal["error", "replicate"]
-Placement = Literal["blocked", "cyclic"]
+ReplicaOrder = Literal["blocked", "cyclic"]
+Placement = Literal["contiguous", "round_robin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +27,10 @@ class Dealing:
     granule: int = 1
     if_uneven: Uneven = "error"
     if_fewer: Fewer = "error"
-    replicas: Placement = "blocked"
+    replicas: ReplicaOrder = "blocked"
     pad_to: int | None = None
     pad_local_to: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """One rank's part of an axis: the elements [start, stop) of the file, then `pad` elements of zero."""
-
-    start: int
-    stop: int
-    pad: int = 0
-
-    @property
-    def local(self) -> int:
-        return self.stop - self.start + self.pad
-
-    def __mul__(self, group: int) -> Share:
-        return Share(self.start * group, self.stop * group, self.pad * group)
+    placement: Placement = "contiguous"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +70,16 @@ def deal(axis: str, size: int, over: str, ranks: int, how: Dealing) -> Split:
         return _replicated(axis, size, over, ranks, how, granules)
     fits = size % (granule * ranks) == 0
     if how.if_uneven == "spread" and granules >= ranks:
-        return _finish(axis, over, size, how, _spread(size, granule, granules, ranks))
+        shares = _in_turn if how.placement == "round_robin" else _spread
+        return _finish(axis, over, size, how, shares(size, granule, granules, ranks))
     if how.if_uneven == "ceil":
         return _finish(axis, over, size, how, _padded(size, -(-granules // ranks) * granule * ranks, ranks))
     if how.if_uneven == "whole" and not fits:
         return _finish(axis, over, size, how, (Share(0, size),) * ranks, replicas=ranks)
     if not fits:
         raise _indivisible(axis, size, over, ranks, granule)
+    if how.placement == "round_robin":
+        return _finish(axis, over, size, how, _in_turn(size, granule, granules, ranks))
     return _finish(axis, over, size, how, _padded(size, size, ranks))
 
 
@@ -130,6 +120,15 @@ def _spread(size: int, granule: int, granules: int, ranks: int) -> tuple[Share, 
     each, more = divmod(granules, ranks)
     ends = [min((r * each + min(r, more)) * granule, size) for r in range(ranks + 1)]
     return tuple(Share(start, stop) for start, stop in pairwise(ends))
+
+
+def _in_turn(size: int, granule: int, granules: int, ranks: int) -> tuple[Share, ...]:
+    """Granule e to rank e % ranks; there are at least as many granules as ranks."""
+    lasts = (r + (granules - 1 - r) // ranks * ranks for r in range(ranks))
+    return tuple(
+        Share(r * granule, min((last + 1) * granule, size), step=ranks * granule, block=granule)
+        for r, last in enumerate(lasts)
+    )
 
 
 def _replicated(axis: str, size: int, over: str, ranks: int, how: Dealing, granules: int) -> Split:

@@ -21,7 +21,15 @@ def read_axes(
     for name, axis in fields.items():
         size = formulas.read(axis.size, (*path, name, "size"))
         formulas.check_names(size, (*path, name, "size"), numbers, "config symbols and indices")
-        how = Dealing(axis.granule, axis.if_uneven, axis.if_fewer, axis.replicas, axis.pad_to, axis.pad_local_to)
+        how = Dealing(
+            granule=axis.granule,
+            if_uneven=axis.if_uneven,
+            if_fewer=axis.if_fewer,
+            replicas=axis.replicas,
+            pad_to=axis.pad_to,
+            pad_local_to=axis.pad_local_to,
+            placement=axis.placement,
+        )
         axes[name] = Axis(name, size, axis.over, axis.within, how, axis.role or _role(name), (*path, name))
     known = {**outer, **axes}
     ordered: dict[str, Axis] = {}
@@ -55,4 +63,4 @@ def _role(name: str) -> str:
     if name.startswith("vocab"):
         return "vocab"
     last = name.rsplit("_", 1)[-1]
-    return {"heads": "heads", "groups": "heads", "experts": "experts"}.get(last, "plain")
+    return {"heads": "heads", "groups": "heads", "experts": "experts", "layers": "layers"}.get(last, "plain")

@@ -10,7 +10,7 @@ from math import lcm
 from shardc.diagnostics import Diagnostic
 from shardc.layout.errors import FormulaError
 from shardc.layout.evaluate import condition, number
-from shardc.layout.regions import Scope, regions, size
+from shardc.layout.regions import Scope, size
 from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_stride
 from shardc.layout.strides import strides
 from shardc.plan.evidence import Evidence
@@ -20,6 +20,7 @@ from shardc.plan.formula_findings import formula_findings
 from shardc.plan.grid import Grid
 from shardc.plan.kinds import axes_in, axes_of_dims
 from shardc.plan.names import Names
+from shardc.plan.region_limit import check_regions
 from shardc.plan.resolved import Axis, Entry, Resolved
 from shardc.plan.sized import Weight
 from shardc.plan.stored import Storage, stored
@@ -144,8 +145,7 @@ def _add(names: Names, bound: Bound) -> None:
         return
     scope = _whole_scope(names, bound)
     shape = tuple(size(dim, scope) for dim in names.entry.dims)
-    for dim in names.entry.dims:
-        regions(dim, scope)
+    check_regions(names, scope, bound.resolved.axes_of(names.entry))
     over = tuple(_splitting(names.entry, dim, bound) for dim in range(len(shape)))
     evidence = bound.evidence
     storage = Storage(_weight(names.entry, shape), evidence.config, evidence.headers, evidence.grids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from shardc.layout.errors import FormulaError, SplitError
@@ -14,7 +14,8 @@ from shardc.layout.units import CutError
 from shardc.plan.bound import AxisKey, Bound
 from shardc.plan.family import Family
 from shardc.plan.plan import Coords, Plan
-from shardc.plan.resolved import Axis, Contract
+from shardc.plan.resolved import Axis, Contract, Entry
+from shardc.plan.stages import ranks_at
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,12 @@ class AxisFault:
 
 @dataclass(frozen=True)
 class CutFault:
-    """A stored tensor whose units would be cut, or do not come out whole."""
+    """A stored tensor whose units would be cut, or do not come out whole; `over` are the mesh dims that split it."""
 
     family: Family
     name: str
     dim: int
+    over: tuple[str, ...]
     error: CutError
 
 
@@ -47,6 +49,22 @@ class ContractFault:
     values: Mapping[str, int]
     rank: Coords
     error: FormulaError | None = None
+
+
+@dataclass(frozen=True)
+class TieFault:
+    """A tensor that the file lacks, on a rank (of the `size` of `over`) that does not have the one it is tied to."""
+
+    entry: Entry
+    twin: Entry
+    over: str
+    rank: int
+    size: int
+
+    @property
+    def message(self) -> str:
+        where = f"{self.over} rank {self.rank} of {self.size}"
+        return f"{self.entry.pattern} is tied to {self.twin.pattern}, which {where} does not have"
 
 
 @dataclass(frozen=True)
@@ -65,11 +83,12 @@ class Compiled:
     axes: list[AxisFault] = field(default_factory=list)
     cuts: list[CutFault] = field(default_factory=list)
     contracts: list[ContractFault] = field(default_factory=list)
+    ties: list[TieFault] = field(default_factory=list)
     holds: list[ContractHolds] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
-        return self.plan is not None and not (self.axes or self.cuts or self.contracts)
+        return self.plan is not None and not (self.axes or self.cuts or self.contracts or self.ties)
 
 
 def compile_plan(bound: Bound, mesh: Mapping[str, int]) -> Compiled:
@@ -81,6 +100,7 @@ def compile_plan(bound: Bound, mesh: Mapping[str, int]) -> Compiled:
     out.plan = Plan(bound, mesh, splits)
     _try_cuts(out.plan, out)
     _ask_contracts(out.plan, out)
+    out.ties += _parted_ties(bound, mesh)
     return out
 
 
@@ -129,7 +149,24 @@ def _try_cuts(plan: Plan, out: Compiled) -> None:
             plan.cut_everywhere(dim)
             tried.add(key)
         except CutError as error:
-            out.cuts += [CutFault(one.family, one.part.first, one.i, error) for one in group]
+            out.cuts += [CutFault(one.family, one.part.first, one.i, one.over, error) for one in group]
+
+
+def _parted_ties(bound: Bound, mesh: Mapping[str, int]) -> Iterator[TieFault]:
+    """Tensors that are absent, tied to one that `on` keeps from some of their ranks; the first such rank of each."""
+    if not bound.absent:
+        return
+    tied = {entry.pattern: entry for entry in bound.resolved.entries if entry.tie is not None}
+    there = {family.entry.pattern: family.entry for family in bound.families}
+    for name, twin_name in bound.absent.items():
+        entry, twin = tied.get(name), there.get(twin_name)
+        if entry is None or twin is None:
+            continue
+        for over, ends in twin.on.items():
+            size = mesh.get(over, 1)
+            wanted = ranks_at(entry.on[over], size) if over in entry.on else set(range(size))
+            for rank in sorted(wanted - ranks_at(ends, size))[:1]:
+                yield TieFault(entry, twin, over, rank, size)
 
 
 def _ask_contracts(plan: Plan, out: Compiled) -> None:

@@ -9,11 +9,13 @@ from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.expr import INDEX, Expr, Name, substitute
 from shardc.plan.axes import read_axes
 from shardc.plan.formats import format_named
-from shardc.plan.formulas import Formulas
+from shardc.plan.formulas import BROKEN, Formulas
 from shardc.plan.kinds import axes_in, derive, words_of
 from shardc.plan.resolved import Axis, Entry, Format, Loop, Tie
+from shardc.plan.stages import Ends
 from shardc.plan.written import Written, keys_of, written_tensors
 from shardc.source import Path_
+from shardc.spec.fields import End
 from shardc.spec.library import format_names
 from shardc.spec.model import Group, Spec, Tensor
 
@@ -31,6 +33,7 @@ class _Place:
     own_axes: Mapping[str, Axis]
     lets: Mapping[str, Expr]
     own_lets: Mapping[str, Expr]
+    on: Ends
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class EntryReader:
         lets = {**self.lets, **own_lets}
         when = self._condition(group.when, (*here, "when"), numbers)
         prefix = f"{group.at}." if group.at else ""
-        place = _Place(name, prefix, path, self._loops(group, here, axes), when, axes, own_axes, lets, own_lets)
+        loops, on = self._loops(group, here, axes), _ends(group.on)
+        place = _Place(name, prefix, path, loops, when, axes, own_axes, lets, own_lets, on)
         if not (source.tensors or source.use) and group.like is None:
             label = Label(self.formulas.document.key(*here))
             help = "give it `tensors:` or `use:`, or take over another group's with `like:`"
@@ -74,16 +78,28 @@ class EntryReader:
         loops: list[Loop] = []
         for index, loop in group.loops.items():
             path: Path_ = (*here, "for", index)
-            stop = self.formulas.read(loop.stop, path)
-            if isinstance(stop, Name) and stop.id in axes:
-                self._check_selecting(stop.id, loops, path, axes)
-                loops.append(Loop(index, self.formulas.read("0", path), axes[stop.id].size, stop.id))
-                continue
             start = self.formulas.read(loop.start, path)
+            stop = self.formulas.read(loop.stop, path) if loop.stop is not None else None
+            selecting = self._known_axis(loop.of, path, axes)
+            if loop.of is None and isinstance(stop, Name) and stop.id in axes:
+                selecting, stop = axes[stop.id], None
             for expr in (start, stop):
-                self.formulas.check_names(expr, path, self.symbols, "config symbols, or one axis alone,")
-            loops.append(Loop(index, start, stop, None))
+                if expr is not None:
+                    self.formulas.check_names(expr, path, self.symbols, "config symbols, or one axis alone,")
+            if selecting is None:
+                loops.append(Loop(index, start, stop or BROKEN, None))
+                continue
+            self._check_selecting(selecting.name, loops, path, axes)
+            loops.append(Loop(index, start, stop or selecting.size, selecting.name, selecting.size))
         return tuple(loops)
+
+    def _known_axis(self, name: str | None, path: Path_, axes: Mapping[str, Axis]) -> Axis | None:
+        """The axis that an index says it is `of`."""
+        if name is not None and name not in axes:
+            label = Label(self.formulas.document.value(*path, "of"))
+            help = f"axes: {', '.join(sorted(axes)) or 'none'}"
+            self.formulas.findings.append(Diagnostic("SHD103", f"unknown axis `{name}`", label, help=help))
+        return axes.get(name) if name is not None else None
 
     def _check_selecting(self, axis: str, loops: list[Loop], path: Path_, axes: Mapping[str, Axis]) -> None:
         """A rank's part of two axes of one mesh dim would be the names on a diagonal."""
@@ -147,6 +163,7 @@ class EntryReader:
             optional=tensor.optional,
             tie=self._tie(tensor, path),
             collective=tensor.collective,
+            on=place.on if tensor.on is None else _ends(tensor.on),
         )
 
     def _tie(self, tensor: Tensor, path: Path_) -> Tie | None:
@@ -229,3 +246,7 @@ class EntryReader:
                     help = "let another mesh dim split one of them (`over:`), or keep one whole"
                     self.formulas.findings.append(Diagnostic("SHD205", message, label, help=help))
                 used.setdefault(over, f"dim {i} ({axes_in(dim, axes)[0]})")
+
+
+def _ends(on: Mapping[str, list[End]]) -> Ends:
+    return {over: tuple(ends) for over, ends in on.items()}

@@ -6,10 +6,12 @@ import itertools
 from collections.abc import Mapping
 from math import prod
 
+from shardc.layout.errors import FormulaError
 from shardc.layout.evaluate import condition, number
 from shardc.layout.expr import Expr, names
+from shardc.layout.show import show
 from shardc.plan.names import Names
-from shardc.plan.resolved import Entry
+from shardc.plan.resolved import Entry, Loop
 
 #: Tensors of a whole spec: some five times the largest published checkpoint's.
 MAX_TENSORS = 1_000_000
@@ -43,7 +45,16 @@ def tensor_count(entry: Entry, values: Mapping[str, object]) -> int:
 
 
 def _ranges(entry: Entry, values: Mapping[str, object]) -> dict[str, range]:
-    return {loop.index: range(number(loop.start, values), number(loop.stop, values)) for loop in entry.loops}
+    return {loop.index: _range(loop, values) for loop in entry.loops}
+
+
+def _range(loop: Loop, values: Mapping[str, object]) -> range:
+    found = range(number(loop.start, values), number(loop.stop, values))
+    size = number(loop.size, values) if loop.size is not None else found.stop
+    if found.stop > size:
+        message = f"`{show(loop.stop)}` = {found.stop} is past the {size} {loop.axis}"
+        raise FormulaError("SHD112", message, loop.stop.at, f"`to` is at most the size of {loop.axis}")
+    return found
 
 
 def _outer(entry: Entry) -> list[str]:

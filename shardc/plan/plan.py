@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from math import prod
 
 from shardc.layout.regions import Regions, Scope, local_size, merge, regions
-from shardc.layout.split import Share, Split
+from shardc.layout.share import Share
+from shardc.layout.split import Split
 from shardc.layout.units import in_entries
 from shardc.plan.bound import AxisKey, Bound
 from shardc.plan.family import Family
+from shardc.plan.resolved import in_order
+from shardc.plan.stages import is_on
 from shardc.plan.stored import StoredPart
 from shardc.plan.stored_dims import StoredDim, segments, stored_dims
 from shardc.spec.dtypes import SIZES
@@ -80,8 +83,11 @@ class Plan:
         return self.bound.families
 
     def ranks(self) -> Iterator[Coords]:
-        """Every rank of the mesh; tp varies fastest, so world rank = ep * tp_size + tp_rank."""
-        dims = list(self.mesh)[::-1]
+        """Every rank of the mesh, by world rank: tp varies fastest and pp slowest, the others between by their names.
+
+        On tp, ep and pp it is tp_rank + tp_size * (ep_rank + ep_size * pp_rank).
+        """
+        dims = in_order(self.mesh)[::-1]
         for ranks in itertools.product(*(range(self.mesh[dim]) for dim in dims)):
             yield dict(zip(dims, ranks, strict=True))
 
@@ -138,16 +144,18 @@ class Plan:
         return [dict(zip(dim.over, ranks, strict=True)) for ranks in coordinates]
 
     def kept(self, family: Family, names: tuple[str, ...], rank: Coords) -> tuple[str, ...]:
-        """The names this rank keeps: all, or those of its elements of the axes that select names."""
+        """The names this rank keeps: all, or those of its elements of the axes that select names, if it is on."""
+        if not is_on(family.entry.on, self.mesh, rank):
+            return ()
         splits = self.splits_of(family)
         shares = {axis: self.share(family, axis, rank) for axis in family.selecting}
-        cut = [axis for axis, share in shares.items() if (share.start, share.stop) != (0, splits[axis].size)]
+        cut = [axis for axis, share in shares.items() if share.real != splits[axis].size]
         if not cut:
             return names
         kept: Sequence[int] = range(len(names))
         for axis in cut:
-            start, stop, elements = shares[axis].start, shares[axis].stop, family.elements[axis]
-            kept = [i for i in kept if start <= elements[i] < stop]
+            share, elements = shares[axis], family.elements[axis]
+            kept = [i for i in kept if elements[i] in share]
         return tuple([names[i] for i in kept])
 
     def share(self, family: Family, axis: str, rank: Coords) -> Share:

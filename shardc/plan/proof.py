@@ -18,6 +18,7 @@ from shardc.layout.regions import Regions, local_size
 from shardc.plan.family import Family
 from shardc.plan.multiplicity import Runs, multiplicity
 from shardc.plan.plan import Plan
+from shardc.plan.stages import is_on
 from shardc.plan.stored_dims import StoredDim
 
 
@@ -89,10 +90,19 @@ def _declared(plan: Plan, dim: StoredDim) -> set[int]:
 
 
 def _prove_names(plan: Plan, family: Family) -> None:
-    """Every name that an axis selects is kept by as many ranks as the axis declares."""
+    """A name that an axis selects is kept by as many ranks as the axis declares; one that `on` pins, by its ranks."""
     for axis in family.selecting:
         split = plan.splits_of(family)[axis]
-        by_rank = [((share.start, share.stop, 0),) for share in split.shares]
+        by_rank = [tuple((start, stop, 0) for start, stop in share.runs) for share in split.shares]
         for start, stop, count in multiplicity(by_rank, split.size):
             if count != split.replicas and start < stop:
                 raise ShardcBug(f"SHD901 law 1: {axis} {start}..{stop} are kept by {count} ranks, not {split.replicas}")
+    for over, ends in family.entry.on.items():
+        size = plan.mesh.get(over, 1)
+        held = [rank for rank in range(size) if is_on({over: ends}, plan.mesh, {over: rank})]
+        if (
+            len(held) != min(size, len(ends))
+            or ("first" in ends and held[0])
+            or ("last" in ends and held[-1] != size - 1)
+        ):
+            raise ShardcBug(f"SHD901 law 1: {family.entry.pattern} is on {over} ranks {held} of {size}, not {ends}")

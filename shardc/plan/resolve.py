@@ -10,7 +10,7 @@ from shardc.layout.parse import parse
 from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
 from shardc.plan.formulas import Formulas
-from shardc.plan.resolved import Axis, Contract, Entry, HeaderDim, Resolved, Symbol
+from shardc.plan.resolved import Axis, Contract, Entry, HeaderDim, Resolved, Symbol, in_order
 from shardc.plan.written import keys_of
 from shardc.source import Document, Path_
 from shardc.spec.library import contract_file, contract_names
@@ -147,7 +147,7 @@ def _contracts(
         if when is not None:
             formulas.check_names(when, (*path, "when"), symbols, "config symbols")
         used = {axes[name].over for expr in given.values() for name in names(expr) & axes.keys()}
-        over = tuple(sorted(used, key=lambda dim: (dim != "tp", dim))) or ("tp",)
+        over = in_order(used) or ("tp",)
         require = parse(file.require)
         contracts.append(Contract(contract.use, given, written, require, file.why, file.help, when, over, path))
     return tuple(contracts)

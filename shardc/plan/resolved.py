@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from shardc.layout.expr import Expr, names
+from shardc.layout.expr import Expr, Num, names
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
+from shardc.plan.stages import Ends
 from shardc.source import Document, Path_
 from shardc.spec.model import Spec
+
+
+def in_order(mesh_dims: Iterable[str]) -> tuple[str, ...]:
+    """Mesh dims as world ranks count them: tp varies fastest and pp slowest, the others between by their names."""
+    return tuple(sorted(mesh_dims, key=lambda dim: (dim == "pp", dim != "tp", dim)))
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis as declared. `role` is heads, vocab, experts or plain; `within` names its parent."""
+    """An axis as declared. `role` is heads, vocab, experts, layers or plain; `within` names its parent."""
 
     name: str
     size: Expr
@@ -46,12 +52,21 @@ class Axis:
 
 @dataclass(frozen=True)
 class Loop:
-    """Values start .. stop-1 of an index in names, or the elements of an axis, which then selects names."""
+    """Values start .. stop-1 of an index in names; where they are elements of an axis, that selects names.
+
+    `size` is of that axis.
+    """
 
     index: str
     start: Expr
     stop: Expr
     axis: str | None
+    size: Expr | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it runs over a part of its axis."""
+        return self.axis is not None and (self.start != Num(0) or self.stop != self.size)
 
 
 @dataclass(frozen=True)
@@ -130,7 +145,8 @@ class Tie:
 class Entry:
     """One tensor of the spec, standing for a name at each index.
 
-    `dims` have their lets substituted, `written` have not; `axes` and `lets` are the group's own.
+    `dims` have their lets substituted, `written` have not; `axes` and `lets` are the group's own. `on` names the ranks
+    that have it, where not all do.
     """
 
     group: str
@@ -153,6 +169,7 @@ class Entry:
     optional: bool
     tie: Tie | None
     collective: str | None
+    on: Ends = field(default_factory=dict)
 
     @property
     def formula(self) -> str:
@@ -217,7 +234,11 @@ class Resolved:
 
     @property
     def mesh_dims(self) -> tuple[str, ...]:
-        """Mesh dims that split something, tp first."""
-        used = {axis.over for axis in self.axes.values()}
-        used |= {axis.over for entry in self.entries for axis in entry.axes.values()}
-        return ("tp", *sorted(used - {"tp"}))
+        """Mesh dims that split something, and tp, in the order in which ranks are counted."""
+        return in_order({"tp", *self.splitting})
+
+    @property
+    def splitting(self) -> set[str]:
+        """Mesh dims that some axis is over."""
+        own = (axis for entry in self.entries for axis in entry.axes.values())
+        return {axis.over for axis in (*self.axes.values(), *own)}

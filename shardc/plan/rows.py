@@ -30,7 +30,7 @@ def rows(plan: Plan, rank: Coords, tensors: str = "*") -> list[Row]:
     """The rank's rows in the order of the spec; families of one entry with equal cuts are joined."""
     found: dict[tuple[object, ...], Row] = {}
     for shard in plan.shards(rank):
-        if tensors != "*" and not any(fnmatchcase(name, tensors) for name in shard.names):
+        if not shard.names or (tensors != "*" and not any(fnmatchcase(name, tensors) for name in shard.names)):
             continue
         name = shown_name(shard)
         key = (name, shard.shape, shard.local_shape, shard.at, shard.part.dtype)

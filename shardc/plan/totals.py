@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from shardc.plan.multiplicity import rows_held
 from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.proof import dim_runs
+from shardc.plan.stages import ranks_at
 from shardc.plan.stored_dims import stored_dims
 from shardc.spec.dtypes import SIZES
 
@@ -57,6 +58,9 @@ def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     family = shard.family
     dims = stored_dims(family, shard.part)
     splitting = {over for dim in dims for over in dim.over}
+    for over, ends in family.entry.on.items():
+        if len(ranks_at(ends, plan.mesh.get(over, 1))) == 1:
+            splitting.add(over)
     for axis in family.selecting:
         split = plan.splits_of(family)[axis]
         if split.replicas > 1:

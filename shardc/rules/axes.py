@@ -145,6 +145,8 @@ def _help(axis: Axis, bound: Bound, ranks: int, code: str) -> str:
         return f"to serve {axis.over}={ranks}, let {ranks // elements} ranks share a {one}: `if_fewer: replicate`"
     if axis.role == "vocab" and axis.how.pad_to is None:
         return "pad the vocabulary: `pad_to: 64`"
+    if axis.role == "layers":
+        return "choose a valid size; or let the first stages have one more: `if_uneven: spread`"
     return "choose a valid size; or deal unevenly with `if_uneven: spread`, or pad with `if_uneven: ceil`"
 
 

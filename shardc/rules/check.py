@@ -15,12 +15,12 @@ from shardc.plan.evidence import Evidence
 from shardc.plan.proof import prove
 from shardc.plan.resolve import resolve
 from shardc.plan.resolved import Resolved
-from shardc.rules import claims, coverage, double_entry, unused
+from shardc.rules import claims, coverage, double_entry, stages, unused
 from shardc.rules.meshes import mesh_findings
 from shardc.rules.targets import TargetFindings, by_target
 from shardc.source import Document
-from shardc.spec.model import Target
 from shardc.spec.read import read_spec
+from shardc.spec.target import Target
 
 #: Finds a recorded checkpoint by its name in a target; None with the findings that say why not.
 FindEvidence = Callable[[str], tuple[Evidence | None, list[Diagnostic]]]
@@ -47,7 +47,10 @@ def check_spec(document: Document, find: FindEvidence) -> Checked:
         out.findings += findings
         if not findings:
             out.findings += double_entry.check(out.resolved)
+            out.findings += stages.check(out.resolved)
             out.findings += unused.check(out.resolved)
+            for i, target in enumerate(spec.targets):
+                out.findings += _unknown_mesh_dims(target, i, out.resolved)
             out.findings += by_target([_check_target(out, i, target, find) for i, target in enumerate(spec.targets)])
     out.findings = in_order(out.findings)
     return out
@@ -86,14 +89,24 @@ def _no_checkpoint(document: Document, i: int, target: Target) -> Diagnostic:
 
 def claimed_meshes(target: Target, resolved: Resolved) -> Iterator[Mapping[str, int]]:
     """Every mesh of a target; mesh dims that it does not speak of have one rank."""
-    claimed = {"tp": target.tp, "ep": target.ep}
     dims = resolved.mesh_dims
-    for sizes in itertools.product(*(claimed.get(dim, [1]) for dim in dims)):
+    for sizes in itertools.product(*(target.sizes.get(dim, [1]) for dim in dims)):
         yield dict(zip(dims, sizes, strict=True))
+
+
+def _unknown_mesh_dims(target: Target, i: int, resolved: Resolved) -> Iterator[Diagnostic]:
+    """Sizes of mesh dims that split nothing: more than one rank of them is not served by this spec."""
+    for over, sizes in target.sizes.items():
+        path = ("targets", i, "mesh", over) if over in target.mesh else ("targets", i, over)
+        finding = stages.unknown_mesh_dim(over, Label(resolved.document.key(*path)), resolved)
+        if finding is not None and (over in target.mesh or sizes != [1]):
+            yield finding
 
 
 def _not_claimed(bound: Bound, target: Target, i: int, document: Document) -> Iterator[Diagnostic]:
     """A power of two that would work and is not claimed: worth a word, no more."""
+    if "tp" not in bound.resolved.splitting:
+        return
     others = dict.fromkeys(bound.resolved.mesh_dims, 1)
     valid = [n for n in _HINTED if n not in target.tp and compile_plan(bound, {**others, "tp": n}).ok]
     if valid:

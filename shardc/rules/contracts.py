@@ -11,7 +11,7 @@ from shardc.plan.compile import ContractFault
 from shardc.plan.family import Family
 from shardc.rules.axis_users import mentioned
 from shardc.rules.lines import line_of
-from shardc.rules.sizes import also_at, valid_sizes
+from shardc.rules.sizes import Also, also_at_each, valid_sizes
 from shardc.rules.values import config_values, mesh_values
 
 
@@ -24,8 +24,8 @@ def message(fault: ContractFault, mesh: Mapping[str, int]) -> str:
     return f"{fault.contract.use} needs {show(fault.contract.require)}: {sizes} on {where}"
 
 
-def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...]) -> Diagnostic:
-    """`also` are further sizes of tp at which the contract does not hold."""
+def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: Also) -> Diagnostic:
+    """`also` are further sizes at which the contract does not hold."""
     contract, document = fault.contract, bound.resolved.document
     cut = _cut_with_it(fault, bound)
     formulas = ", ".join(f"{name} = {show(expr)}" for name, expr in contract.written.items())
@@ -34,8 +34,8 @@ def finding(fault: ContractFault, bound: Bound, mesh: Mapping[str, int], also: t
         message(fault, mesh),
         Label(document.value(*contract.path), formulas),
         values=config_values(contract.given.values(), bound.resolved.axes, bound) + mesh_values(mesh, bound),
-        valid={"tp": valid_sizes(bound, mesh, "tp")},
-        notes=(f"why: {contract.why}", *also_at("tp", also)),
+        valid={over: valid_sizes(bound, mesh, over) for over in contract.over},
+        notes=(f"why: {contract.why}", *also_at_each(also)),
         help=fault.error.help if fault.error else contract.help,
         same_cause=tuple(f"{family.names[0]} (line {line_of(family.entry, document)})" for family in cut),
     )

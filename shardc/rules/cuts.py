@@ -8,7 +8,7 @@ from shardc.diagnostics import Diagnostic, Label
 from shardc.plan.bound import Bound
 from shardc.plan.compile import CutFault
 from shardc.rules.lines import line_of
-from shardc.rules.sizes import also_at, valid_sizes
+from shardc.rules.sizes import Also, also_at_each, valid_sizes
 from shardc.rules.values import config_values, mesh_values
 
 
@@ -18,10 +18,10 @@ def message(fault: CutFault) -> str:
     return f"{fault.name}: {where}{fault.error.message}"
 
 
-def findings(faults: list[CutFault], bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...]) -> list[Diagnostic]:
+def findings(faults: list[CutFault], bound: Bound, mesh: Mapping[str, int], also: Also) -> list[Diagnostic]:
     """One finding for each format and message; the tensors it stops are listed together.
 
-    `also` are further sizes of tp at which units are cut.
+    `also` are further sizes at which units are cut.
     """
     groups: dict[tuple[str, str, str], list[CutFault]] = {}
     for fault in faults:
@@ -30,7 +30,7 @@ def findings(faults: list[CutFault], bound: Bound, mesh: Mapping[str, int], also
     return [_finding(group, bound, mesh, also) for group in groups.values()]
 
 
-def _finding(group: list[CutFault], bound: Bound, mesh: Mapping[str, int], also: tuple[int, ...]) -> Diagnostic:
+def _finding(group: list[CutFault], bound: Bound, mesh: Mapping[str, int], also: Also) -> Diagnostic:
     document = bound.resolved.document
     first = group[0]
     entry, format = first.family.entry, first.family.stored.format.name
@@ -52,8 +52,8 @@ def _finding(group: list[CutFault], bound: Bound, mesh: Mapping[str, int], also:
         Label(document.value(*entry.path, "shape"), f"{entry.formula} = {list(first.family.shape)}"),
         related=(Label(document.value(*entry.path, "formats"), f"stored as {format}"),),
         values=sizes if ragged else sizes + mesh_values(mesh, bound),
-        valid={} if ragged else {"tp": valid_sizes(bound, mesh, "tp")},
-        notes=() if ragged else also_at("tp", also),
+        valid={} if ragged else {over: valid_sizes(bound, mesh, over) for over in first.over},
+        notes=() if ragged else also_at_each(also),
         help=help,
         same_cause=tuple(others),
     )

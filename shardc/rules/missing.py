@@ -13,11 +13,10 @@ from shardc.rules.values import config_values
 
 
 def explain_layers(differences: Differences) -> None:
-    """Values of a loop index under which the file has nothing at all; experts are told one by one."""
-    loops: dict[str, Loop] = {}
-    for entry in (missing.family.entry for missing in differences.missing):
-        axes = differences.bound.resolved.axes_of(entry)
-        loops |= {loop.index: loop for loop in entry.loops if not loop.axis or axes[loop.axis].role != "experts"}
+    """Values of a loop index under which the file has nothing at all."""
+    loops = {
+        loop.index: loop for m in differences.missing for loop in m.family.entry.loops if _counts(loop, m, differences)
+    }
     for index, loop in loops.items():
         here = _present(index, differences)
         gone: dict[int, list[str]] = {}
@@ -30,6 +29,11 @@ def explain_layers(differences: Differences) -> None:
         if gone:
             finding = _layers_finding(loop, gone, here, min(groups, key=list(_groups(differences)).index), differences)
             differences.explain(finding, {name for names in gone.values() for name in names}, set())
+
+
+def _counts(loop: Loop, missing: Missing, differences: Differences) -> bool:
+    """Whether an index counts places of the model: layers, not experts."""
+    return loop.axis is None or differences.bound.axes_of(missing.family)[loop.axis].role == "layers"
 
 
 def explain_missing(differences: Differences) -> None:

@@ -8,11 +8,18 @@ from shardc.plan.bound import Bound
 from shardc.plan.compile import compile_plan
 
 UP_TO = 64
+#: For each mesh dim, further sizes of it with the same fault.
+Also = Mapping[str, tuple[int, ...]]
 
 
 def also_at(over: str, sizes: tuple[int, ...]) -> tuple[str, ...]:
     """The note that names further sizes of a mesh dim with the same fault; none where there are none."""
     return (f"also at {over} = {', '.join(map(str, sizes))}",) if sizes else ()
+
+
+def also_at_each(also: Also) -> tuple[str, ...]:
+    """The notes that name further sizes of several mesh dims."""
+    return tuple(note for over, sizes in also.items() for note in also_at(over, sizes))
 
 
 def valid_sizes(bound: Bound, mesh: Mapping[str, int], over: str) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ def _used(resolved: Resolved) -> set[str]:
     for group in spec.groups.values():
         axes += group.axes.values()
         texts += [group.when, *group.let.values()]
-        texts += [formula for loop in group.loops.values() for formula in (loop.start, loop.stop)]
+        texts += [formula for loop in group.loops.values() for formula in (loop.of, loop.start, loop.stop)]
         for use in group.use:
             texts += use.given.values()
             needed |= set(fragment_file(use.fragment).needs) - use.given.keys()

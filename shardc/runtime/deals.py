@@ -13,6 +13,7 @@ from shardc.runtime.errors import ShardError
 
 ReplicaOrder = Literal["blocked", "cyclic"]
 IfUneven = Literal["error", "spread", "ceil", "whole"]
+Placement = Literal["contiguous", "round_robin"]
 
 
 def deal_padded(axis: Axis, pad_to: int) -> Axis:
@@ -70,6 +71,17 @@ DEALS: dict[IfUneven, Callable[[Axis], Axis]] = {
     "ceil": deal_ceil,
     "whole": deal_or_keep_whole,
 }
+
+
+def deal_round_robin(axis: Axis, if_uneven: IfUneven) -> Axis:
+    """Granule e for rank e % ranks: 5 over 2 are 0, 2, 4 and 1, 3. Refused, or kept whole, as neighbours would be."""
+    neighbours = DEALS[if_uneven](axis)
+    if neighbours.replicas > 1:
+        return neighbours
+    granules = ceil_div(axis.size, axis.granule)
+    mine = range(axis.rank, granules, axis.ranks)
+    part = span(axis, mine[0], mine[-1] + 1)
+    return replace(part, step=axis.ranks * axis.granule, block=axis.granule)
 
 
 def divides(axis: Axis) -> bool:

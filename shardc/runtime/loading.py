@@ -74,8 +74,11 @@ def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
     """The tied tensors that the file lacks, and what each is tied to. Raises SHD401 where this rank has no twin."""
     here = {stored.name for tensor in tensors if (choice := choices[tensor.name]) for stored in choice.stored}
     twins = {tensor.name: tensor.tied_to for tensor in tensors if tensor.tied_to and choices[tensor.name] is None}
+    in_file = {stored.name for choice in choices.values() if choice for stored in choice.stored}
     findings: list[Finding] = [
-        ("SHD401", f"{name} is missing, and so is {twin}, to which it is tied")
+        ("SHD401", f"{name} is tied to {twin}, which this rank does not have")
+        if twin in in_file
+        else ("SHD401", f"{name} is missing, and so is {twin}, to which it is tied")
         for name, twin in twins.items()
         if twin not in here
     ]

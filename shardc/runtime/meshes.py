@@ -17,6 +17,16 @@ class MeshDim(NamedTuple):
     size: int
     whole_file: bool = False
 
+    @property
+    def is_first(self) -> bool:
+        """True on the first rank, of one rank too."""
+        return self.rank == 0
+
+    @property
+    def is_last(self) -> bool:
+        """True on the last rank, of one rank too."""
+        return self.rank == self.size - 1
+
 
 def mesh(
     names: Sequence[str],

@@ -7,7 +7,15 @@ from typing import Literal
 
 from shardc.runtime.arithmetic import ceil_div, round_up
 from shardc.runtime.axes import Axis
-from shardc.runtime.deals import DEALS, IfUneven, ReplicaOrder, deal_padded, deal_replicas
+from shardc.runtime.deals import (
+    DEALS,
+    IfUneven,
+    Placement,
+    ReplicaOrder,
+    deal_padded,
+    deal_replicas,
+    deal_round_robin,
+)
 from shardc.runtime.errors import ShardError, refuse
 from shardc.runtime.meshes import MeshDim
 
@@ -23,6 +31,7 @@ def axis(
     replicas: ReplicaOrder = "blocked",
     pad_to: int | None = None,
     pad_local_to: int | None = None,
+    placement: Placement = "contiguous",
 ) -> Axis:
     """This rank's part of an axis of `size` elements. On a mesh dim of size 1 it is the whole axis, unpadded.
 
@@ -32,6 +41,7 @@ def axis(
     replicas: which ranks those are: neighbours (blocked), or every n-th (cyclic).
     pad_to: the size is rounded up to lcm(pad_to, ranks * granule) before it is dealt.
     pad_local_to: each rank's part is rounded up after it is dealt.
+    placement: whether a rank's granules are neighbours (contiguous), or every n-th (round_robin).
     Raises SHD201; where findings are gathered, a refused axis is whole.
     """
     ranks = mesh_dim.size
@@ -43,6 +53,8 @@ def axis(
             part = deal_padded(whole, pad_to)
         elif if_fewer == "replicate" and ceil_div(size, granule) < ranks:
             part = deal_replicas(whole, replicas)
+        elif placement == "round_robin":
+            part = deal_round_robin(whole, if_uneven)
         else:
             part = DEALS[if_uneven](whole)
     except ShardError as error:
@@ -65,7 +77,7 @@ def within(name: str, size: int, parent: Axis) -> Axis:
         return deal_groups(name, size, parent)
     except ShardError as error:
         refuse(*error.findings)
-        return replace(parent, name=name, size=size, start=0, stop=size, pad=0, sub=None)
+        return replace(parent, name=name, size=size, start=0, stop=size, pad=0, sub=None, step=1, block=1)
 
 
 def deal_groups(name: str, size: int, parent: Axis) -> Axis:
@@ -81,6 +93,8 @@ def deal_groups(name: str, size: int, parent: Axis) -> Axis:
         stop=parent.stop * group,
         pad=parent.pad * group,
         granule=parent.granule * group,
+        step=parent.step * max(group, 1),
+        block=parent.block * max(group, 1),
     )
     return scaled if parent.sub is None else deal_to_sharers(scaled, parent.name, parent.sub)
 

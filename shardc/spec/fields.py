@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -70,6 +70,13 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
+def _distinct(words: list[Any]) -> list[Any]:
+    twice = next((word for i, word in enumerate(words) if word in words[:i]), None)
+    if twice is not None:
+        raise ValueError(f"`{twice}` is given twice")
+    return words
+
+
 Identifier = Annotated[str, Field(pattern=_IDENTIFIER, max_length=60), AfterValidator(_identifier)]
 TensorName = Annotated[str, Field(pattern=_NAME, max_length=300)]
 Glob = Annotated[str, Field(pattern=_GLOB, max_length=300)]
@@ -89,6 +96,13 @@ Identifiers = Annotated[
     list[Identifier],
     BeforeValidator(_listed, json_schema_input_type=Identifier | list[Identifier]),
     Field(min_length=1, max_length=50),
+]
+End = Literal["first", "last"]
+Ends = Annotated[
+    list[End],
+    BeforeValidator(_listed, json_schema_input_type=End | list[End]),
+    Field(min_length=1),
+    AfterValidator(_distinct),
 ]
 Words = Annotated[
     list[str],

@@ -10,7 +10,7 @@ from shardc.spec.fields import (
     ClassName,
     Dtype,
     Dtypes,
-    FileName,
+    Ends,
     Formula,
     Glob,
     Identifier,
@@ -24,11 +24,14 @@ from shardc.spec.fields import (
     no_flag,
 )
 from shardc.spec.shorthand import dtype_form, formats_form, loop_form, symbol_form, tied_form, use_form
+from shardc.spec.target import Target
 
 #: A spec is not trusted to be small; these are some ten times what the largest needs.
 MAX_NAMES, MAX_AXES, MAX_CONTRACTS, MAX_TARGETS, MAX_USES = 300, 100, 50, 50, 20
-#: Ranks of one mesh, meshes of one target, and the sizes of one mesh dim, added up.
-MAX_RANKS, MAX_MESHES, MAX_SIZES = 4096, 256, 8192
+
+
+#: Fields of an axis that say how it is dealt.
+_DEALING = {"if_uneven", "if_fewer", "replicas", "pad_to", "pad_local_to", "placement"}
 
 
 class DtypeRule(Model):
@@ -95,19 +98,31 @@ class Axis(Model):
     pad_local_to: Size | None = Field(
         None, description="Each rank's share rounded up after the split (a kernel's tile), zero-filled.", examples=[128]
     )
-    role: Literal["heads", "vocab", "experts", "plain"] | None = Field(
+    placement: Literal["contiguous", "round_robin"] = Field(
+        "contiguous",
+        description="Where granules go: neighbours together (contiguous), or granule e to rank e % n (round_robin).",
+        examples=["round_robin"],
+    )
+    role: Literal["heads", "vocab", "experts", "layers", "plain"] | None = Field(
         None,
-        description="What it counts; by default read off its name: (…_)heads, (…_)groups, vocab…, (…_)experts.",
+        description="What it counts; by default read off its name: "
+        "(…_)heads, (…_)groups, vocab…, (…_)experts, (…_)layers.",
         examples=["heads"],
     )
 
     @model_validator(mode="after")
     def _within_follows(self) -> Axis:
-        own = self.model_fields_set & {"over", "if_uneven", "if_fewer", "replicas", "granule", "pad_to", "pad_local_to"}
+        own = self.model_fields_set & {*_DEALING, "over", "granule"}
         if self.within and own:
             raise ValueError(f"an axis within {self.within} is dealt with it; `{min(own)}` belongs there")
         if self.pad_to and self.if_uneven != "error":
             raise ValueError("`pad_to` makes the axis even; `if_uneven` has nothing left to decide")
+        if self.placement == "round_robin":
+            padding = [field for field in ("pad_to", "pad_local_to") if getattr(self, field) is not None]
+            if self.if_uneven == "ceil":
+                padding.append("if_uneven: ceil")
+            if padding:
+                raise ValueError(f"`placement: round_robin` deals granules one by one; `{padding[0]}` would pad them")
         return self
 
 
@@ -151,13 +166,31 @@ class Tensor(Model):
     collective: Literal["gather", "masked_all_reduce", "sum_of_squares"] | None = Field(
         None, description="What the model must do besides what the kind implies.", examples=["sum_of_squares"]
     )
+    on: dict[Identifier, Ends] | None = Field(
+        None, max_length=4, description="The ranks that have it, instead of those of the group.",
+        examples=[{"pp": "last"}],
+    )  # fmt: skip
 
 
 class Loop(Model):
-    """The values of one index: start .. stop-1, or the elements of an axis."""
+    """The values of one index: `from` .. `to`-1; where it is `of` an axis, so many of its elements."""
 
-    start: Formula
-    stop: Formula
+    of: Identifier | None = Field(None, description="The axis whose elements the index runs over.", examples=["layers"])
+    start: Formula = Field(
+        "0", alias="from", description="The first value, a formula on config symbols.", examples=["dense_layers"]
+    )
+    stop: Formula | None = Field(
+        None,
+        alias="to",
+        description="One after the last value; the size of the axis, if not given.",
+        examples=["layers"],
+    )
+
+    @model_validator(mode="after")
+    def _ends(self) -> Loop:
+        if self.of is None and self.stop is None:
+            raise ValueError("an index needs an end: a count, [from, to], an axis, or {of: axis, from: …, to: …}")
+        return self
 
 
 LoopForms = Annotated[Loop, BeforeValidator(loop_form, json_schema_input_type=Formula | list[Formula] | Loop)]
@@ -192,14 +225,22 @@ class Group(Model):
     )
     loops: dict[Identifier, LoopForms] = Field(
         default_factory=dict, alias="for", max_length=4,
-        description="Indices in the names: a count, [from, to], or an axis (experts).",
-        examples=[{"layer": "layers"}, {"layer": ["dense_layers", "layers"], "expert": "experts"}],
+        description="Indices in the names: a count, [from, to], an axis (experts), or a part of one.",
+        examples=[
+            {"layer": "layers"}, {"layer": ["dense_layers", "layers"], "expert": "experts"},
+            {"layer": {"of": "layers", "to": "dense_layers"}},
+        ],
     )  # fmt: skip
     when: Formula | None = Field(
         None,
         description="Only for the indices for which this holds.",
         examples=["layer_types[layer] == 'linear_attention'"],
     )
+    on: dict[Identifier, Ends] = Field(
+        default_factory=dict, max_length=4,
+        description="Mesh dims of which the first or the last rank alone has these tensors: the ends of a pipeline.",
+        examples=[{"pp": "first"}, {"pp": ["first", "last"]}],
+    )  # fmt: skip
     like: Identifier | None = Field(
         None, description="Takes over another group's `let`, `axes` and `tensors`; `at`, `for`, `when` are its own.",
         examples=["attention"],
@@ -242,31 +283,6 @@ class Ignore(Model):
     because: str = Field(
         min_length=4, max_length=300, description="Why.", examples=["the vision tower is served by another process"]
     )
-
-
-class Target(Model):
-    """A recorded checkpoint and the mesh sizes on which the spec is claimed to load it."""
-
-    checkpoint: FileName = Field(description="specs/checkpoints/<name>.json", examples=["llama-3.1-8b"])
-    tp: list[Annotated[int, Field(ge=1, le=MAX_RANKS)]] = Field(
-        [1], min_length=1, max_length=64, description="Sizes of tp.", examples=[[1, 2, 4, 8]]
-    )
-    ep: list[Annotated[int, Field(ge=1, le=MAX_RANKS)]] = Field(
-        [1], min_length=1, max_length=64, description="Sizes of ep.", examples=[[1, 2]]
-    )
-
-    @model_validator(mode="after")
-    def _can_be_tried(self) -> Target:
-        for name, sizes in (("tp", self.tp), ("ep", self.ep)):
-            if len(set(sizes)) < len(sizes):
-                raise ValueError(f"a size of {name} is given twice")
-            if sum(sizes) > MAX_SIZES:
-                raise ValueError(f"the sizes of {name} add up to {sum(sizes)}; at most {MAX_SIZES} are tried")
-        if len(self.tp) * len(self.ep) > MAX_MESHES:
-            raise ValueError(f"{len(self.tp)} × {len(self.ep)} meshes; at most {MAX_MESHES} are tried for one target")
-        if max(self.tp) * max(self.ep) > MAX_RANKS:
-            raise ValueError(f"{max(self.tp)} × {max(self.ep)} ranks; a mesh has at most {MAX_RANKS}")
-        return self
 
 
 FormatSets = Annotated[

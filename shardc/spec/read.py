@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 from shardc.diagnostics import Diagnostic, Label
 from shardc.source import Document, Path_
 from shardc.spec.fields import SPELLINGS
-from shardc.spec.model import Axis, Contract, DtypeRule, Group, Ignore, Loop, Spec, Symbol, Target, Tensor, Tied, Use
+from shardc.spec.model import Axis, Contract, DtypeRule, Group, Ignore, Loop, Spec, Symbol, Tensor, Tied, Use
+from shardc.spec.target import Target
 
 _FIELD_OWNERS: tuple[type[BaseModel], ...] = (
     Spec, Axis, Group, Tensor, Contract, Ignore, Target, DtypeRule, Symbol, Tied, Loop, Use,

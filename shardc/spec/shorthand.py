@@ -38,17 +38,17 @@ def tied_form(value: Any) -> Any:
 
 
 def loop_form(value: Any) -> Any:
-    """`layers` (0 .. layers-1), `[from, to]`, or the name of an axis."""
+    """`layers` (0 .. layers-1), `[from, to]`, the name of an axis, or `{of: axis, from: …, to: …}`."""
     match value:
         case [start, stop]:
-            return {"start": start, "stop": stop}
+            return {"from": start, "to": stop}
         case bool() | list():
             pass
         case str() | int():
-            return {"start": 0, "stop": value}
+            return {"from": 0, "to": value}
         case dict():
             return value
-    raise ValueError("an index runs over a count, [from, to], or an axis")
+    raise ValueError("an index runs over a count, [from, to], an axis, or a part of one: {of: axis, from: …, to: …}")
 
 
 def formats_form(value: Any) -> Any:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.cli.support import Folder, invoke
+from tests.plan.support import PIPELINE_CONFIG, pipeline
 from tests.support import ROOT
 
 LLAMA = [ROOT / "specs" / "llama.yaml", "--config", ROOT / "specs" / "checkpoints" / "llama-3.1-8b.json"]
@@ -97,6 +98,14 @@ def test_a_rank_outside_the_mesh(folder: Folder, rank: str) -> None:
         (["--tp", "1..10000"], "1..10000 is neither a size nor a range A..B"),
         (["--tp", "two"], "two is neither a size nor a range A..B"),
         (["--ep", "2"], "no axis of tiny is over ep"),
+        (["--pp", "1..2"], "no axis of tiny is over pp"),
+        (["--mesh", "attn_tp=2"], "no axis of tiny is over attn_tp"),
+        (["--mesh", "attn_tp=1"], "no axis of tiny is over attn_tp"),
+        (["--mesh", "tp=2"], "tp has an option of its own: --tp 2"),
+        (["--mesh", "attn_tp"], "attn_tp is not NAME=N or NAME=A..B"),
+        (["--mesh", "=2"], "=2 is not NAME=N or NAME=A..B"),
+        (["--mesh", "cp=0"], "0 is neither a size nor a range A..B"),
+        (["--mesh", "cp=2", "--mesh", "cp=4"], "cp is given twice"),
         (["--format", "concise"], "'concise' is not one of 'text', 'markdown', 'json'."),
         (["--checkpoint", "specs/checkpoints/tiny.json"], "give --config or --checkpoint"),
     ],
@@ -152,3 +161,67 @@ def test_the_sweep_of_glm_in_nvfp4() -> None:
     assert "SHD201 64 kda_heads cannot be dealt to 48 tp ranks: 1.33 each" in meshes[48]["reasons"]
     moe = "SHD201 2048 moe_inter cannot be dealt to 48 tp ranks: 128 granules of 16, 2.67 (42.67 elements) each"
     assert moe in meshes[48]["reasons"]
+
+
+@pytest.fixture
+def pipe(folder: Folder) -> list[str]:
+    """The arguments for a spec with a pipeline and a mesh dim of its own for attention."""
+    (folder.path / "pipe.yaml").write_text(pipeline())
+    (folder.path / "config.json").write_text(json.dumps(PIPELINE_CONFIG))
+    return ["pipe.yaml", "--config", "config.json"]
+
+
+def test_a_stage(pipe: list[str]) -> None:
+    """World rank 5 of tp=2, attn_tp=1, ep=1, pp=3 is rank 1 of tp on the last stage."""
+    result = invoke("plan", *pipe, "--tp", "2", "--pp", "3", "--rank", "5")
+    assert (result.exit_code, result.stdout) == (0, """\
+tensor                        layers  full shape  shard                            per rank   units/rank  rank total
+----------------------------  ------  ----------  -------------------------------  ---------  ----------  ----------
+embed.weight                          10 x 4      vocab_rows                       8 x 4      -                 64 B
+norm.weight                           4           replicated                       4          -                  8 B
+layers.*.o.weight                     4 x 16      channel_cols                     4 x 16     4 x 4            128 B
+layers.*.experts.*.up.weight  x5      6 x 4       expert_slices + column_parallel  3 x 4      -                120 B
+layers.*.experts.down                 5 x 6 x 4   expert_slices + row_parallel     5 x 3 x 4  -                120 B
+
+27 tensors   full 2264 B   per rank 440 B   replicated 152 B (34.55% of a rank)   padding 48 B
+mesh tp=2, attn_tp=1, ep=1, pp=3; shown: tp rank 1, attn_tp rank 0, ep rank 0, pp rank 2
+ranks differ: 368 B to 736 B
+masked_all_reduce over tp: embed.weight
+gather over tp: head.weight
+all_reduce over tp: layers.{layer}.experts.down
+""")  # fmt: skip
+
+
+def test_a_sweep_over_several_mesh_dims(pipe: list[str]) -> None:
+    result = invoke("plan", *pipe, "--mesh", "attn_tp=1..3", "--pp", "1..2")
+    assert (result.exit_code, result.stdout) == (0, """\
+mesh            per rank  why not
+--------------  --------  ------------------------------------------------------------
+attn_tp=1 pp=1    2264 B
+attn_tp=2 pp=1    1944 B
+attn_tp=3 pp=1         -  SHD201 4 heads cannot be dealt to 3 attn_tp ranks: 1.33 each
+attn_tp=1 pp=2    1040 B
+attn_tp=2 pp=2     848 B
+attn_tp=3 pp=2         -  SHD201 4 heads cannot be dealt to 3 attn_tp ranks: 1.33 each
+
+valid: attn_tp=1, pp=1; attn_tp=2, pp=1; attn_tp=1, pp=2; attn_tp=2, pp=2
+""")  # fmt: skip
+
+
+def test_all_ranks_in_the_order_of_world_ranks(pipe: list[str]) -> None:
+    out = invoke("plan", *pipe, "--ep", "2", "--pp", "2", "--mesh", "attn_tp=2", "--format", "json").stdout
+    ranks = [(one["rank"]["attn_tp"], one["rank"]["ep"], one["rank"]["pp"]) for one in json.loads(out)["ranks"]]
+    assert ranks == [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1), (1, 1, 1)]
+
+
+def test_what_help_says_of_ranks() -> None:
+    words = " ".join(invoke("plan", "--help").stdout.split())
+    assert "World rank: tp varies fastest and pp slowest, the others between by their names" in words
+    assert "tp rank + tp size * (ep rank + ep size * pp rank)" in words
+
+
+def test_a_tensor_that_would_be_nowhere_is_a_finding(folder: Folder) -> None:
+    folder.edit("    at: layers.{layer}\n", "    at: layers.{layer}\n    on: {tp: first}\n")
+    result = invoke("plan", *TINY)
+    assert result.exit_code == 1
+    assert "tp splits its dim 0 (heads), and `on` keeps q_proj.weight to the first rank" in result.stdout

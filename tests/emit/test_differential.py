@@ -18,7 +18,7 @@ from shardc.plan.evidence import Evidence
 from shardc.plan.plan import Plan
 from shardc.plan.resolved import Resolved
 from shardc.rules.check import claimed_meshes
-from shardc.spec.model import Target
+from shardc.spec.target import Target
 from tests.support import ROOT, checkpoint, generated_rows, resolved, rows
 
 SPECS = sorted(path.stem for path in (ROOT / "specs").glob("*.yaml"))

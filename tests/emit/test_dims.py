@@ -40,6 +40,9 @@ axes:
   shared:   {size: n_kv, if_fewer: replicate, pad_local_to: 2}
   of:       {size: n_heads, within: shared}
   experts:  {size: n_experts, over: ep}
+  turns:    {size: inter, placement: round_robin, if_uneven: spread}
+  rows:     {size: 3 * inter, within: turns}
+  pairs:    {size: inter, over: ep, granule: 4, placement: round_robin, if_uneven: spread}
 let:
   q: heads * head_dim
   kv: kv_heads * head_dim
@@ -75,6 +78,14 @@ LAYOUTS = [
     "sub | mlp",
     "tiles * head_dim | heads",
     "shared * (of per shared * 2 | 1)",
+    "turns",
+    "turns * head_dim",
+    "2 * turns | 5 | turns",
+    "turns * (rows per turns * 2 | 1)",
+    "rows | 3",
+    "pairs * (heads | head_dim)",
+    "pairs * (turns | 1)",
+    "2 * (pairs * (2 * (turns | 1)))",
     "experts * (heads | head_dim)",
     "experts * (vocab | 1)",
     "(2 * (experts | experts)) * (heads | 1)",
@@ -117,7 +128,7 @@ def axes(plan: Plan, rank: dict[str, int]) -> dict[str, SimpleNamespace]:
     for (name, _), split in plan.splits.items():
         share = split.shares[rank[split.over]]
         out[name] = SimpleNamespace(
-            size=split.size, start=share.start, stop=share.stop, pad=share.pad, local=share.local
+            size=split.size, start=share.start, stop=share.stop, pad=share.pad, local=share.local, runs=list(share.runs)
         )
     return out
 
@@ -156,3 +167,20 @@ def test_loop_variables_are_no_names_of_a_spec() -> None:
     assert written("i * heads") == (
         "(*((i_ * heads.size + heads.start, i_ * heads.size + heads.stop) for i_ in range(0, i)),)"
     )
+
+
+@pytest.mark.parametrize(
+    ("layout", "code"),
+    [
+        ("turns", "(*turns.runs,)"),
+        ("turns * 2", "(*((start_ * 2, stop_ * 2) for start_, stop_ in turns.runs),)"),
+        ("5 | turns", "((0, 5), *((5 + start_, 5 + stop_) for start_, stop_ in turns.runs))"),
+        (
+            "2 * turns",
+            "(*(region for i_ in range(0, 2) for region in "
+            "(*((i_ * turns.size + start1_, i_ * turns.size + stop1_) for start1_, stop1_ in turns.runs),)),)",
+        ),
+    ],
+)
+def test_an_axis_that_is_dealt_round_robin_is_its_runs(layout: str, code: str) -> None:
+    assert written(layout) == code

@@ -128,3 +128,75 @@ def test_a_long_docstring_is_wrapped() -> None:
         f"{names[3]}: what one rank keeps of a safetensors checkpoint.",
         "",
     ]
+
+
+PIPELINE = """\
+spec: 1
+name: tiny
+architectures: [TinyForCausalLM]
+dtype: BF16
+config: {hidden: hidden_size, n: num_layers, dense: dense, ex: experts}
+axes:
+  layers: {size: n, over: pp}
+  experts: {size: ex, over: ep, placement: round_robin}
+groups:
+  ends:
+    tensors:
+      embed.weight: {shape: [hidden], shard: replicated, on: {pp: first}}
+      table.weight: {shape: [hidden], shard: replicated, on: {pp: [first, last]}}
+  norm:
+    on: {pp: last}
+    tensors:
+      norm.weight: {shape: [hidden], shard: replicated}
+  layers:
+    at: layers.{layer}
+    for: {layer: layers}
+    tensors:
+      norm.weight: {shape: [hidden], shard: replicated}
+  dense:
+    at: dense.{layer}
+    for: {layer: {of: layers, to: dense}}
+    tensors:
+      norm.weight: {shape: [hidden], shard: replicated}
+  experts:
+    at: layers.{layer}.{expert}
+    for: {layer: [dense, layers], expert: experts}
+    tensors:
+      up.weight: {shape: [hidden], shard: expert_slices}
+  stacked:
+    tensors:
+      up: {shape: [experts, hidden], shard: expert_slices}
+      pairs: {shape: [experts * 2], shard: column_parallel}
+"""
+
+
+def test_stages_and_round_robin() -> None:
+    assert function(PIPELINE).splitlines()[5:] == [
+        "layers = rt.axis('layers', n, mesh['pp'], granule=granule['layers'])",
+        "experts = rt.axis('experts', ex, mesh['ep'], granule=granule['experts'], placement='round_robin')",
+        "experts_at = (*experts.runs,)",
+        "experts_at2 = (*((start_ * 2, stop_ * 2) for start_, stop_ in experts.runs),)",
+        "if mesh['pp'].is_first:",
+        "    yield rt.Tensor('embed.weight', (hidden,), 'replicated', DTYPE)",
+        "if mesh['pp'].is_first or mesh['pp'].is_last:",
+        "    yield rt.Tensor('table.weight', (hidden,), 'replicated', DTYPE)",
+        "if mesh['pp'].is_last:",
+        "    yield rt.Tensor('norm.weight', (hidden,), 'replicated', DTYPE)",
+        "for layer in range(layers.start, layers.stop):",
+        "    at = f'layers.{layer}.norm.'",
+        "    yield rt.Tensor(at + 'weight', (hidden,), 'replicated', DTYPE)",
+        "for layer in layers.elements(0, dense):",
+        "    at = f'dense.{layer}.norm.'",
+        "    yield rt.Tensor(at + 'weight', (hidden,), 'replicated', DTYPE)",
+        "for layer in layers.elements(dense):",
+        "    for expert in experts.elements():",
+        "        at = f'layers.{layer}.{expert}.up.'",
+        "        yield rt.Tensor(at + 'weight', (hidden,), 'expert_slices', DTYPE)",
+        "yield rt.Tensor('up', (experts.size, hidden), 'expert_slices', DTYPE, at={0: experts_at})",
+        "yield rt.Tensor('pairs', (experts.size * 2,), 'column_parallel', DTYPE, at={0: experts_at2})",
+    ]
+
+
+def test_the_order_of_mesh_dims() -> None:
+    text = PIPELINE.replace("  experts: {", "  heads: {size: n}\n  a: {size: n, over: attn_tp}\n  experts: {", 1)
+    assert 'MESH = ("tp", "attn_tp", "ep", "pp")' in module(resolved(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardc.emit.pieces import ONE, ZERO, Piece, Repeat, add, depth, mul, total
+from shardc.emit.pieces import ONE, ZERO, EachRun, Piece, Repeat, add, depth, mul, total
 from shardc.layout.expr import Name, Num
 from shardc.layout.parse import parse
 
@@ -37,8 +37,15 @@ def test_a_repeat_moves_and_scales_what_is_in_it() -> None:
     assert repeat.scaled(Num(4)) == Repeat("i_", ZERO, B, (Piece(ZERO, parse("a * 4")),))
 
 
+def test_each_run_moves_and_scales_what_is_in_it() -> None:
+    runs = EachRun("experts", "start_", "stop_", (Piece(A, B),))
+    assert runs.moved(Num(5)) == EachRun("experts", "start_", "stop_", (Piece(parse("5 + a"), parse("5 + b")),))
+    assert runs.scaled(Num(4)) == EachRun("experts", "start_", "stop_", (Piece(parse("a * 4"), parse("b * 4")),))
+
+
 def test_depth() -> None:
     inner = Repeat("j_", ZERO, B, (Piece(ZERO, A),))
     assert depth(Piece(ZERO, A)) == 0
     assert depth(inner) == 1
     assert depth(Repeat("i_", ZERO, B, (Piece(ZERO, A), inner))) == 2
+    assert depth(EachRun("experts", "start_", "stop_", (Piece(ZERO, A), inner))) == 2

@@ -137,6 +137,7 @@ def copies(plan: Plan, family: Family, part: StoredPart) -> npt.NDArray[Any]:
     truth = oracle(plan)
     shape = plan.part_shape(family, part)
     named = {plan.splits[axis, ()].over: plan.splits[axis, ()].replicas for axis in family.elements}
+    named |= {over: min(len(ends), plan.mesh[over]) for over, ends in family.entry.on.items()}
     out = np.full(shape, prod(named.values()))
     uncut = set(plan.mesh) - named.keys()
     for i, dim in enumerate(stored_dims(family, part)):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import TypeAlias
 
 from shardc.layout.expr import Binary, Cat, Expr, Name, Num, Per, names
 from shardc.layout.regions import Regions
+from shardc.layout.share import Share
 from shardc.layout.split import Split
 
 #: For each mesh dim that a row belongs to: the axis that owns it there, and the element of that axis.
@@ -54,7 +56,7 @@ class Oracle:
     def kept(self, owners: Owners, rank: Mapping[str, int]) -> bool:
         """Whether a rank keeps the row: it keeps the owning element on every mesh dim."""
         shares = [(self.splits[axis].shares[rank[over]], element) for over, (axis, element) in owners.items()]
-        return all(share.start <= element < share.stop for share, element in shares)
+        return all(element in held(share) for share, element in shares)
 
     def copies(self, owners: Owners, dims: set[str]) -> int:
         """How many ranks of the mesh dims `dims` hold the row: the declared replicas, and all ranks where none cuts."""
@@ -73,16 +75,23 @@ class Oracle:
                 index = current[parent]
                 share = split.shares[rank[split.over]]
                 group = range(index * split.group, (index + 1) * split.group) if index is not None else None
-                return split.group if group is None else sum(share.start <= e < share.stop for e in group)
+                return split.group if group is None else len(held(share) & set(group))
             case Cat(parts):
                 return sum(self.local(part, rank, current) for part in parts)
             case Binary("*", Name(axis), right):
                 share = self.splits[axis].shares[rank[self.splits[axis].over]]
-                here = [*range(share.start, share.stop), *[None] * share.pad]
+                here = [*sorted(held(share)), *[None] * share.pad]
                 return sum(self.local(right, rank, {**current, axis: index}) for index in here)
             case Binary("*", left, right):
                 return self.local(left, rank, current) * self.local(right, rank, current)
         raise AssertionError(layout)
+
+
+@cache
+def held(share: Share) -> set[int]:
+    """The elements of the file that a rank has of an axis: of [start, stop) the first `block` of every `step`."""
+    turns = range(share.start, share.stop, share.step)
+    return {turn + i for turn in turns for i in range(share.block) if turn + i < share.stop}
 
 
 def rows(regions: Regions) -> list[int | None]:

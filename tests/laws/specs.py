@@ -26,7 +26,25 @@ _WAYS: tuple[dict[str, Any], ...] = (
     {"pad_to": 0},
     {"pad_local_to": 0},
     {"if_uneven": "ceil", "pad_local_to": 0},
+    {"placement": "round_robin"},
+    {"placement": "round_robin", "if_uneven": "spread"},
+    {"placement": "round_robin", "if_uneven": "whole"},
+    {"placement": "round_robin", "if_uneven": "spread", "if_fewer": "replicate"},
 )
+
+#: Ways to deal an axis that selects names.
+_SELECTING_WAYS: tuple[dict[str, Any], ...] = (
+    {},
+    {"if_uneven": "spread"},
+    {"if_uneven": "ceil"},
+    {"if_fewer": "replicate"},
+    {"placement": "round_robin"},
+    {"placement": "round_robin", "if_uneven": "spread"},
+    {"placement": "round_robin", "if_uneven": "spread", "granule": 2},
+)
+#: What an index may run over: all layers, or some of them.
+_LAYERS: tuple[Any, ...] = ("stages", [1, "stages"], {"of": "stages", "to": 1}, {"of": "stages", "from": 1, "to": 2})
+_ENDS: tuple[Any, ...] = ("first", "last", ["first", "last"])
 
 _STORED: Mapping[str, Mapping[str, str]] = {
     "dense": {"weight": "BF16"},
@@ -125,13 +143,18 @@ def shapes(draw: st.DrawFn, axes: list[Axis], dims: int) -> list[str]:
 
 @st.composite
 def dense_cases(draw: st.DrawFn) -> Case:
-    """Small tensors of up to three dims, one stacked by expert, and one with a name for each stage and expert."""
-    mesh = draw(meshes()) | {"pp": draw(st.sampled_from([1, 1, 1, 2]))}
+    """Small tensors of up to three dims, one stacked by expert, one with a name for each of some stages and experts.
+
+    Some tensors are at the ends of the stages alone.
+    """
+    mesh = draw(meshes()) | {"pp": draw(st.sampled_from([1, 1, 1, 2, 3]))}
     declared = draw(axes(mesh, scale=1))
-    experts = draw(st.sampled_from([1, 2, 3])) * mesh["ep"]
+    experts = draw(st.sampled_from([1, 2, 3])) * mesh["ep"] + draw(st.sampled_from([0, 0, 0, 1]))
+    layers = draw(st.sampled_from([LAYERS, LAYERS, mesh["pp"] * 2, 5]))
+    ways = [draw(st.sampled_from(_SELECTING_WAYS)) for _ in range(2)]
     selecting = [
-        Axis("experts", "ep", json.dumps({"size": experts, "over": "ep"})),
-        Axis("stages", "pp", json.dumps({"size": "layers", "over": "pp"})),
+        Axis("experts", "ep", json.dumps({"size": experts, "over": "ep", **ways[0]})),
+        Axis("stages", "pp", json.dumps({"size": "layers", "over": "pp", **ways[1]})),
     ]
     everything = [*declared, *selecting]
     plain = [axis for axis in declared if axis.over == "tp"]
@@ -139,8 +162,10 @@ def dense_cases(draw: st.DrawFn) -> Case:
     tensors["stacked"] = ["experts", *draw(shapes(plain, 2))]
     named = {"named": draw(shapes(plain, 2))}
     text = _text(everything, {}, {"a": tensors}, {})
-    text += _group("b", {"layer": "stages", "expert": "experts"}, named, {})
-    return Case(text, {"layers": LAYERS}, mesh, None)
+    text += _group("b", {"layer": draw(st.sampled_from(_LAYERS)), "expert": "experts"}, named, {})
+    ends = {"at_the_ends": draw(shapes([axis for axis in everything if axis.over != "pp"], 2))}
+    text += _group("c", {"layer": "layers"}, ends, {}, {"pp": draw(st.sampled_from(_ENDS))})
+    return Case(text, {"layers": layers}, mesh, None)
 
 
 @st.composite
@@ -188,10 +213,15 @@ def _text(
 
 
 def _group(
-    name: str, loops: Mapping[str, str], tensors: Mapping[str, list[str]], formats: Mapping[str, list[str]]
+    name: str,
+    loops: Mapping[str, Any],
+    tensors: Mapping[str, list[str]],
+    formats: Mapping[str, list[str]],
+    on: Mapping[str, Any] | None = None,
 ) -> str:
     at = ".".join([name, *(f"{{{index}}}" for index in loops)])
-    lines = [f"  {name}:", f"    at: {json.dumps(at)}", f"    for: {json.dumps(loops)}", "    tensors:"]
+    lines = [f"  {name}:", f"    at: {json.dumps(at)}", f"    for: {json.dumps(loops)}"]
+    lines += [f"    on: {json.dumps(on or {})}", "    tensors:"]
     for tensor, shape in tensors.items():
         fields = {"shape": shape, "shard": "replicated", "formats": formats.get(tensor, ["dense"])}
         lines.append(f"      {tensor}: {json.dumps(fields)}")

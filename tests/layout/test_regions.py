@@ -148,3 +148,28 @@ def test_just_within_the_bounds() -> None:
     here = scope(axis("heads", 8, 2), rank={"tp": 1})
     assert len(rows("10000 * heads", here)) == 10_000
     assert rows("99999 * (99999 * (heads * 0))", here) == ()
+
+
+@pytest.mark.parametrize(
+    ("layout", "by_rank"),
+    [
+        ("experts", [((0, 1), (2, 3), (4, 5)), ((1, 2), (3, 4))]),
+        ("experts * 4", [((0, 4), (8, 12), (16, 20)), ((4, 8), (12, 16))]),
+        ("experts | 3", [((0, 1), (2, 3), (4, 8)), ((1, 2), (3, 4), (5, 8))]),
+        ("2 * experts", [((0, 1), (2, 3), (4, 6), (7, 8), (9, 10)), ((1, 2), (3, 4), (6, 7), (8, 9))]),
+        ("experts * (inter | 1)", [((0, 2), (4, 5), (10, 12), (14, 15), (20, 22), (24, 25)),
+                                   ((5, 7), (9, 10), (15, 17), (19, 20))]),
+        ("experts * (rows per experts | 1)", [((0, 3), (6, 9), (12, 15)), ((3, 6), (9, 12))]),
+        ("rows", [((0, 2), (4, 6), (8, 10)), ((2, 4), (6, 8))]),
+    ],
+)  # fmt: skip
+def test_an_axis_that_is_dealt_round_robin(layout: str, by_rank: list[tuple[tuple[int, int], ...]]) -> None:
+    experts = axis("experts", 5, 2, over="ep", placement="round_robin", if_uneven="spread")
+    for rank, expected in enumerate(by_rank):
+        here = scope(experts, deal_within("rows", 10, experts), axis("inter", 4, 2), rank={"ep": rank})
+        assert rows(layout, here) == tuple((start, stop, 0) for start, stop in expected)
+
+
+def test_an_axis_in_too_many_runs() -> None:
+    with pytest.raises(FormulaError, match="with `experts` the dim has over 10,000 regions"):
+        rows("experts", scope(axis("experts", 30_000, 2, placement="round_robin")))

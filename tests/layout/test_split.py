@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from shardc.layout.errors import SplitError
-from shardc.layout.split import Dealing, Share, Split, deal, deal_within, granule_of_stride, number, round_up
+from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_stride, number, round_up
 
 Shares = list[tuple[int, int, int]]
 
@@ -189,6 +189,47 @@ def test_numbers_for_people() -> None:
     assert [round_up(n, 64) for n in (0, 1, 64, 65)] == [0, 64, 64, 128]
 
 
-def test_a_share() -> None:
-    assert Share(2, 5, 1).local == 4
-    assert Share(2, 5, 1) * 3 == Share(6, 15, 3)
+Runs = list[list[tuple[int, int]]]
+
+
+def runs(split: Split) -> Runs:
+    assert not any(share.pad for share in split.shares)
+    return [list(share.runs) for share in split.shares]
+
+
+@pytest.mark.parametrize(
+    ("size", "ranks", "how", "expected"),
+    [
+        pytest.param(6, 2, {}, [[(0, 1), (2, 3), (4, 5)], [(1, 2), (3, 4), (5, 6)]], id="in turn"),
+        pytest.param(
+            5, 3, {"if_uneven": "spread"}, [[(0, 1), (3, 4)], [(1, 2), (4, 5)], [(2, 3)]], id="the first ranks one more"
+        ),
+        pytest.param(8, 2, {"granule": 2}, [[(0, 2), (4, 6)], [(2, 4), (6, 8)]], id="granules"),
+        pytest.param(
+            7, 3, {"granule": 2, "if_uneven": "spread"}, [[(0, 2), (6, 7)], [(2, 4)], [(4, 6)]], id="a short granule"
+        ),
+        pytest.param(5, 2, {"if_uneven": "whole"}, [[(0, 5)]] * 2, id="whole"),
+        pytest.param(4, 2, {"if_uneven": "whole"}, [[(0, 1), (2, 3)], [(1, 2), (3, 4)]], id="whole that divides"),
+        pytest.param(2, 4, {"if_fewer": "replicate"}, [[(0, 1)], [(0, 1)], [(1, 2)], [(1, 2)]], id="fewer than ranks"),
+        pytest.param(5, 1, {}, [[(0, 5)]], id="one rank"),
+        pytest.param(0, 2, {}, [[(0, 0)], [(0, 0)]], id="nothing"),
+    ],
+)
+def test_round_robin(size: int, ranks: int, how: dict[str, Any], expected: Runs) -> None:
+    assert runs(deal("axis", size, "tp", ranks, Dealing(placement="round_robin", **how))) == expected
+
+
+@pytest.mark.parametrize(("size", "how"), [(5, {}), (1, {"if_uneven": "spread"}), (6, {"granule": 2})])
+def test_round_robin_is_refused_where_neighbours_are(size: int, how: dict[str, Any]) -> None:
+    refusals = []
+    for placement in ("contiguous", "round_robin"):
+        with pytest.raises(SplitError) as caught:
+            deal("axis", size, "tp", 2, Dealing(placement=placement, **how))
+        refusals.append((caught.value.code, caught.value.message))
+    assert refusals[0] == refusals[1]
+
+
+def test_what_is_within_goes_round_with_its_parent() -> None:
+    parent = deal("experts", 4, "ep", 2, Dealing(placement="round_robin"))
+    assert runs(deal_within("rows", 12, parent)) == [[(0, 3), (6, 9)], [(3, 6), (9, 12)]]
+    assert runs(deal_within("none", 0, parent)) == [[(0, 0)], [(0, 0)]]

@@ -68,6 +68,53 @@ groups:
 """
 
 
+#: 5 layers over pp, of which 2 are dense; 5 experts dealt round robin to ep, by name and stacked; the ends of a pipeline.
+_PIPELINE = """\
+config: {hidden: hidden, num_layers: layers, dense: dense, n: n, ex: experts, width: width, rows: rows, tied: tied}
+axes:
+  layers: {size: num_layers, over: pp, if_uneven: spread}
+  heads: {size: n, over: attn_tp}
+  experts: {size: ex, over: ep, if_uneven: spread, placement: round_robin}
+  inter: {size: width}
+  vocab: {size: rows, pad_to: 8}
+groups:
+  embeddings:
+    tensors:
+      embed.weight: {shape: [vocab, hidden], shard: vocab_rows, on: {pp: EMBEDDED}}
+  head:
+    on: {pp: last}
+    tensors:
+      norm.weight: {shape: [hidden], shard: replicated}
+      head.weight: {shape: [vocab, hidden], shard: vocab_rows, tied_to: {name: embed.weight, when: tied}}
+  attention:
+    at: layers.{layer}
+    for: {layer: layers}
+    tensors:
+      o.weight: {shape: [hidden, heads * 4], shard: channel_cols}
+  dense:
+    at: layers.{layer}
+    for: {layer: {of: layers, to: dense}}
+    tensors:
+      up.weight: {shape: [inter, hidden], shard: column_parallel}
+  moe:
+    at: layers.{layer}.experts.{expert}
+    for: {layer: [dense, layers], expert: experts}
+    tensors:
+      up.weight: {shape: [inter, hidden], shard: expert_slices + column_parallel}
+  stacked:
+    at: layers.{layer}.experts
+    for: {layer: [dense, layers]}
+    tensors:
+      down: {shape: [experts, inter, hidden], dims: [in, out], shard: expert_slices + row_parallel}
+"""
+PIPELINE_CONFIG = {"hidden": 4, "layers": 5, "dense": 2, "n": 4, "experts": 5, "width": 6, "rows": 10, "tied": True}
+
+
+def pipeline(embedded: str = "[first, last]") -> str:
+    """The text of the spec; `embedded` says on which stages the embedding is."""
+    return spec(_PIPELINE.replace("EMBEDDED", embedded))
+
+
 def model(tp: int, ep: int = 1) -> Compiled:
     """Two layers; 4 heads in 2 groups, of 4 channels; 10 rows of vocabulary; hidden 4; 4 experts."""
     config = {"hidden": 4, "layers": 2, "n": 4, "kv": 2, "rows": 10, "experts": 4}

@@ -31,6 +31,9 @@ def read(*axes: str) -> dict[str, Axis]:
         ("vocab_rows", "vocab"),
         ("experts", "experts"),
         ("shared_experts", "experts"),
+        ("layers", "layers"),
+        ("dense_layers", "layers"),
+        ("layers_inter", "plain"),
         ("experts_inter", "plain"),
         ("inter", "plain"),
         ("headspace", "plain"),
@@ -52,6 +55,7 @@ def test_how_an_axis_is_dealt() -> None:
     assert axis.how == Dealing(2, "ceil", "replicate", "blocked", None, 8)
     assert axis.path == ("axes", "inter")
     assert read("vocab: {size: 4, pad_to: 64}")["vocab"].how == Dealing(pad_to=64)
+    assert read("experts: {size: 4, placement: round_robin}")["experts"].how == Dealing(placement="round_robin")
 
 
 def test_a_child_follows_its_parent_and_stands_after_it() -> None:

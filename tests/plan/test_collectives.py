@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardc.plan.collectives import Collective, at_work, collectives
+from tests.plan.support import pipeline
 from tests.support import plan, resolved
 
 SPEC = """\
@@ -73,3 +74,16 @@ groups:
     assert at_work(plan(text, {**config, "groups": 1}, {"tp": 2})) == [norm, *outside]
     assert at_work(plan(text, {**config, "groups": 2}, {"tp": 2})) == outside
     assert at_work(plan(text, {**config, "groups": 1}, {"tp": 1})) == []
+
+
+def test_experts_are_combined_over_their_own_mesh_dim() -> None:
+    """An axis of layers selects names too."""
+    found = collectives(resolved(pipeline()))
+    assert Collective("layers.{layer}.experts.down", "combine", "ep") in found
+    assert {one.over for one in found} == {"tp", "attn_tp", "ep"}
+    named = resolved(
+        pipeline()
+        .replace("expert_slices + column_parallel", "expert_slices + row_parallel")
+        .replace("shape: [inter, hidden], shard: expert", "shape: [hidden, inter], shard: expert")
+    )
+    assert Collective("layers.{layer}.experts.{expert}.up.weight", "combine", "ep") in collectives(named)

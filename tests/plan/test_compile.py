@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shardc.plan.compile import Compiled, compile_plan
-from tests.plan.support import spec
+from tests.plan.support import PIPELINE_CONFIG, pipeline, spec
 from tests.support import bound, compiled, generated, resolved
 
 AXES = spec("""\
@@ -191,3 +191,29 @@ def test_a_generated_module_asks_on_its_own_rank(tmp_path: Path) -> None:
     assert len(list(module.plan(config, {"ep": (0, 2)}, None))) == 2
     with pytest.raises(module.rt.ShardError, match=r"rows % 64 == 0: rows = 32 on ep rank 1 of 2"):
         module.plan(config, {"ep": (1, 2)}, None)
+
+
+@pytest.mark.parametrize(
+    ("embedded", "pp", "said"),
+    [
+        ("[first, last]", 4, []),
+        ("last", 4, []),
+        ("first", 1, []),
+        ("first", 2, ["head.weight is tied to embed.weight, which pp rank 1 of 2 does not have"]),
+        ("first", 4, ["head.weight is tied to embed.weight, which pp rank 3 of 4 does not have"]),
+    ],
+)
+def test_a_tied_tensor_is_where_its_twin_is(embedded: str, pp: int, said: list[str]) -> None:
+    result = compiled(pipeline(embedded), PIPELINE_CONFIG, {"tp": 1, "attn_tp": 1, "ep": 1, "pp": pp})
+    assert [fault.message for fault in result.ties] == said
+    assert result.ok is not bool(said)
+
+
+def test_an_untied_tensor_may_be_anywhere() -> None:
+    assert compiled(pipeline("first"), {**PIPELINE_CONFIG, "tied": False}, {"tp": 1, "pp": 2}).ok
+
+
+def test_a_tied_tensor_on_all_stages() -> None:
+    text = pipeline("[first, last]").replace("    on: {pp: last}\n", "")
+    result = compiled(text, PIPELINE_CONFIG, {"tp": 1, "pp": 3})
+    assert [(fault.over, fault.rank) for fault in result.ties] == [("pp", 1)]

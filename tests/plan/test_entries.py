@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from shardc.layout.expr import Name, Num
 from shardc.layout.show import show
 from shardc.plan.resolved import Entry, Loop, Tie
 from tests.plan.support import Said, said_of, spec
@@ -82,9 +83,9 @@ def test_loops_and_conditions() -> None:
     assert [(x.index, show(x.start), show(x.stop), x.axis) for x in entry("q.weight").loops] == [
         ("layer", "1", "layers", None)
     ]
-    assert entry("norm").loops[1] == Loop(
-        "expert", entry("norm").loops[0].start, entry("norm").loops[1].stop, "experts"
-    )
+    experts = entry("norm").loops[1]
+    assert experts == Loop("expert", Num(0), Name("n"), "experts", Name("n"))
+    assert not experts.is_part
     assert show(entry("norm").loops[1].stop) == "n"
     assert [show(when) for when in entry("q.weight").when] == ["kinds[layer] == 'full'"]
     assert [show(when) for when in entry("o.weight").when] == ["kinds[layer] == 'full'", "layer > 1"]
@@ -178,3 +179,85 @@ ONE = "    tensors: {w.weight: {shape: [hidden], shard: replicated}}\n"
 )  # fmt: skip
 def test_what_is_said(fields: str, findings: list[Said]) -> None:
     assert said_of(group(fields)) == findings
+
+
+LOOPS = spec("""\
+config: {n: n, dense: dense}
+axes:
+  layers: {size: n, over: pp}
+  experts: {size: n, over: ep}
+groups:
+  all:
+    at: "{layer}"
+    for: {layer: LOOP}
+    tensors:
+      w: {shape: [4], shard: replicated}
+""")
+
+
+@pytest.mark.parametrize(
+    ("loop", "start", "stop", "axis", "is_part"),
+    [
+        ("layers", "0", "n", "layers", False),
+        ("{of: layers}", "0", "n", "layers", False),
+        ("[0, layers]", "0", "n", "layers", False),
+        ("{of: layers, from: 0, to: n}", "0", "n", "layers", False),
+        ("[dense, layers]", "dense", "n", "layers", True),
+        ("{of: layers, from: dense}", "dense", "n", "layers", True),
+        ("{of: layers, to: dense}", "0", "dense", "layers", True),
+        ("{of: layers, from: dense + 1, to: n - 1}", "dense + 1", "n - 1", "layers", True),
+        ("[dense, n]", "dense", "n", None, False),
+        ("{from: dense, to: n}", "dense", "n", None, False),
+        ("{to: layers}", "0", "n", "layers", False),
+    ],
+)
+def test_loops_over_an_axis_and_over_part_of_one(
+    loop: str, start: str, stop: str, axis: str | None, is_part: bool
+) -> None:
+    [entry] = resolved(LOOPS.replace("LOOP", loop)).entries
+    [found] = entry.loops
+    assert (show(found.start), show(found.stop), found.axis, found.is_part) == (start, stop, axis, is_part)
+    assert (found.size is not None and show(found.size)) == (axis is not None and "n")
+    assert entry.derived == "replicated"
+
+
+@pytest.mark.parametrize(
+    ("loop", "code", "message", "marked"),
+    [
+        ("{of: layer}", "SHD103", "unknown axis `layer`", "layer"),
+        ("[layers, n]", "SHD103", "unknown name `layers`", "[layers, n]"),
+        ("{of: layers, from: experts}", "SHD103", "unknown name `experts`", "{of: layers, from: experts}"),
+        ("{of: layers, to: layers}", "SHD103", "unknown name `layers`", "{of: layers, to: layers}"),
+        ("layers - 1", "SHD103", "unknown name `layers`", "layers"),
+    ],
+)
+def test_what_an_index_does_not_run_over(loop: str, code: str, message: str, marked: str) -> None:
+    assert said_of(LOOPS.replace("LOOP", loop)) == [(code, message, marked)]
+
+
+def test_the_ends_are_those_of_the_tensor_or_of_its_group() -> None:
+    text = spec("""\
+    axes: {layers: {size: 4, over: pp}}
+    groups:
+      top:
+        on: {pp: first}
+        tensors:
+          a: {shape: [4], shard: replicated}
+          b: {shape: [4], shard: replicated, on: {pp: [first, last]}}
+          c: {shape: [4], shard: replicated, on: {}}
+      same:
+        at: other
+        like: top
+      rest:
+        tensors:
+          d: {shape: [4], shard: replicated}
+    """)
+    assert {entry.pattern: dict(entry.on) for entry in resolved(text).entries} == {
+        "a": {"pp": ("first",)},
+        "b": {"pp": ("first", "last")},
+        "c": {},
+        "other.a": {},
+        "other.b": {"pp": ("first", "last")},
+        "other.c": {},
+        "d": {},
+    }

@@ -137,3 +137,44 @@ def test_a_condition_without_a_value_raises() -> None:
 )
 def test_tensor_count(group: str, name: str, count: int) -> None:
     assert tensor_count(entry(group, name), VALUES) == count
+
+
+PARTS = spec("""\
+config: {n: n, dense: dense}
+axes: {layers: {size: n, over: pp}}
+groups:
+  all:
+    at: "{layer}"
+    for: {layer: LOOP}
+    tensors:
+      w: {shape: [4], shard: replicated}
+""")
+
+
+def part(loop: str, **values: int) -> list[int]:
+    [one] = resolved(PARTS.replace("LOOP", loop)).entries
+    [names] = enumerate_names(one, {"n": 5, "dense": 2, **values})
+    assert names.elements == {"layers": tuple(int(name[0]) for name in names.names)}
+    return [int(name[0]) for name in names.names]
+
+
+@pytest.mark.parametrize(
+    ("loop", "elements"),
+    [
+        ("layers", [0, 1, 2, 3, 4]),
+        ("[dense, layers]", [2, 3, 4]),
+        ("{of: layers, to: dense}", [0, 1]),
+        ("{of: layers, from: 1, to: n - 1}", [1, 2, 3]),
+        ("{of: layers, from: n, to: n}", []),
+        ("{of: layers, from: 9}", []),
+    ],
+)
+def test_a_part_of_an_axis(loop: str, elements: list[int]) -> None:
+    assert part(loop) == elements
+
+
+def test_a_part_that_is_past_the_axis() -> None:
+    """Such names would be on no rank."""
+    with pytest.raises(FormulaError) as caught:
+        part("{of: layers, to: dense * 3}")
+    assert (caught.value.code, caught.value.message) == ("SHD112", "`dense * 3` = 6 is past the 5 layers")

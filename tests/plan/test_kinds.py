@@ -17,6 +17,7 @@ AXES = resolved(
       inter: {size: 16}
       vocab: {size: 32}
       experts: {size: 4, over: ep}
+      layers: {size: 2, over: pp}
     groups:
       all: {tensors: {one.weight: {shape: [1], shard: replicated}}}
     """)
@@ -145,3 +146,9 @@ def test_every_general_form_is_a_kind() -> None:
 def test_axes_are_listed_outermost_first() -> None:
     assert axes_in(parse("kv_heads * (heads per kv_heads * 4 | inter)"), AXES) == ["kv_heads", "heads", "inter"]
     assert axes_in(parse("hidden * 4"), AXES) == []
+
+
+def test_names_by_layer_are_no_expert_slices() -> None:
+    assert derived(["heads * 4", "hidden"], ("layers",)) == ("channel_rows", 0)
+    assert derived(["hidden"], ("layers",)) == ("replicated", 0)
+    assert derived(["hidden", "inter"], ("layers", "experts")) == ("expert_slices + row_parallel", 0)

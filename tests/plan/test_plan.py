@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shardc.plan.plan import Coords, Plan, Shard
-from tests.plan.support import example, spec
+from tests.plan.support import PIPELINE_CONFIG, example, pipeline, spec
 from tests.support import plan
 
 
@@ -148,3 +148,68 @@ def test_the_split_of_a_layer() -> None:
     one = plan(text, {"widths": [8, 12]}, {"tp": 2})
     assert [s.at[0] for s in one.shards({"tp": 1})] == [((4, 8, 0),), ((6, 12, 0),)]
     assert [one.share(family, "inter", {"tp": 1}).start for family in one.families] == [4, 6]
+
+
+def stage(rank: Coords, **mesh: int) -> dict[str, tuple[object, ...]]:
+    """What a rank of the pipeline keeps: the regions of each tensor."""
+    one = plan(pipeline(), PIPELINE_CONFIG, {"tp": 1, "attn_tp": 1, "ep": 1, "pp": 1, **mesh})
+    return {name: shard.at for shard in one.shards(rank) for name in shard.names}
+
+
+def test_the_order_of_ranks_is_that_of_world_ranks() -> None:
+    """tp fastest, pp slowest, the others by their names; whatever the order in which the mesh is given."""
+    one = plan(pipeline(), PIPELINE_CONFIG, {"pp": 2, "ep": 2, "attn_tp": 2, "tp": 2})
+    ranks = list(one.ranks())
+    assert len(ranks) == 16
+    assert [ranks[world] for world in (1, 2, 4, 8, 13)] == [
+        {"pp": 0, "ep": 0, "attn_tp": 0, "tp": 1},
+        {"pp": 0, "ep": 0, "attn_tp": 1, "tp": 0},
+        {"pp": 0, "ep": 1, "attn_tp": 0, "tp": 0},
+        {"pp": 1, "ep": 0, "attn_tp": 0, "tp": 0},
+        {"pp": 1, "ep": 1, "attn_tp": 0, "tp": 1},
+    ]
+
+
+def test_layers_by_stage() -> None:
+    """5 layers on 3 stages are 0 and 1, 2 and 3, 4; the first two are dense."""
+    kept = [stage({"pp": rank}, pp=3) for rank in range(3)]
+    layers = [sorted({name.split(".")[1] for name in names if name.startswith("layers")}) for names in kept]
+    assert layers == [["0", "1"], ["2", "3"], ["4"]]
+    dense = [[name for name in names if name.count(".") == 3 and "up" in name] for names in kept]
+    assert dense == [["layers.0.up.weight", "layers.1.up.weight"], [], []]
+    ends = [[name for name in names if not name.startswith("layers")] for names in kept]
+    assert ends == [["embed.weight"], [], ["embed.weight", "norm.weight"]]
+
+
+def test_experts_by_stage_and_round_robin() -> None:
+    """Rank 0 of ep has experts 0, 2 and 4, rank 1 has 1 and 3: as names and as rows."""
+    kept = stage({"pp": 1, "ep": 1, "tp": 1}, pp=2, ep=2, tp=2)
+    assert [name for name in kept if ".experts." in name] == [
+        "layers.3.experts.1.up.weight",
+        "layers.3.experts.3.up.weight",
+        "layers.4.experts.1.up.weight",
+        "layers.4.experts.3.up.weight",
+        "layers.3.experts.down",
+        "layers.4.experts.down",
+    ]
+    assert kept["layers.4.experts.down"] == (((1, 2, 0), (3, 4, 0)), ((3, 6, 0),), ((0, 4, 0),))
+    first = stage({"pp": 1, "ep": 0, "tp": 1}, pp=2, ep=2, tp=2)
+    assert first["layers.4.experts.down"][0] == ((0, 1, 0), (2, 3, 0), (4, 5, 0))
+    assert [name.split(".")[3] for name in first if name.startswith("layers.3.experts") and "up" in name] == [
+        "0",
+        "2",
+        "4",
+    ]
+
+
+def test_each_mesh_dim_splits_its_own() -> None:
+    kept = stage({"attn_tp": 3, "tp": 1, "pp": 0}, attn_tp=4, tp=3, pp=2)
+    assert kept["layers.0.o.weight"] == (((0, 4, 0),), ((12, 16, 0),))
+    assert kept["layers.0.up.weight"] == (((2, 4, 0),), ((0, 4, 0),))
+    assert kept["embed.weight"] == (((8, 10, 6),), ((0, 4, 0),))
+
+
+def test_on_one_rank_nothing_changes() -> None:
+    names = list(stage({}))
+    assert len(names) == 1 + 1 + 5 + 2 + 3 * 5 + 3
+    assert stage({})["layers.4.experts.down"] == (((0, 5, 0),), ((0, 6, 0),), ((0, 4, 0),))

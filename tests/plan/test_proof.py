@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shardc.diagnostics import ShardcBug
 from shardc.layout.regions import Regions
+from shardc.layout.share import Share
 from shardc.plan.plan import Coords, Plan
 from shardc.plan.proof import prove
 from shardc.plan.stored_dims import StoredDim
+from tests.plan.support import PIPELINE_CONFIG, pipeline
 from tests.support import plan
 
 SPEC = """\
@@ -94,3 +97,30 @@ def test_one_rank_that_reorders_is_a_bug() -> None:
 
     with pytest.raises(ShardcBug, match=r"law 3: q\.weight, dim 0: one rank keeps"):
         prove(Reordered(right.bound, right.mesh, right.splits))
+
+
+def test_names_that_go_round_or_stand_at_the_ends_are_proved() -> None:
+    for mesh in ({"pp": 3, "ep": 2}, {"pp": 1, "ep": 5}, {"pp": 2, "attn_tp": 4}):
+        one = plan(pipeline(), PIPELINE_CONFIG, {"tp": 1, "attn_tp": 1, "ep": 1, "pp": 1, **mesh})
+        assert prove(one).dims > 0
+
+
+def test_an_expert_on_no_rank_is_a_bug() -> None:
+    right = plan(pipeline(), PIPELINE_CONFIG, {"tp": 1, "attn_tp": 1, "ep": 2, "pp": 1})
+    wrong = replace(right.splits["experts", ()], shares=(Share(0, 5, step=2), Share(1, 2, step=2)))
+    with pytest.raises(ShardcBug, match=r"law 1: .* 0 ranks hold rows 3\.\.4, declared \{1\}"):
+        prove(Plan(right.bound, right.mesh, {**right.splits, ("experts", ()): wrong}))
+
+
+def test_a_layer_on_two_stages_is_a_bug() -> None:
+    right = plan(pipeline(), PIPELINE_CONFIG, {"tp": 1, "attn_tp": 1, "ep": 1, "pp": 2})
+    wrong = replace(right.splits["layers", ()], shares=(Share(0, 3), Share(2, 5)))
+    with pytest.raises(ShardcBug, match=r"law 1: layers 2\.\.3 are kept by 2 ranks, not 1"):
+        prove(Plan(right.bound, right.mesh, {**right.splits, ("layers", ()): wrong}))
+
+
+def test_a_tensor_at_the_wrong_end_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = plan(pipeline(), PIPELINE_CONFIG, {"tp": 1, "attn_tp": 1, "ep": 1, "pp": 3})
+    monkeypatch.setattr("shardc.plan.proof.is_on", lambda on, mesh, rank: rank["pp"] == 1)
+    with pytest.raises(ShardcBug, match=r"law 1: embed\.weight is on pp ranks \[1\] of 3, not \('first', 'last'\)"):
+        prove(right)

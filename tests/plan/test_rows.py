@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardc.plan.rows import Row, rows
 from shardc.plan.totals import Totals
-from tests.plan.support import example, spec
+from tests.plan.support import PIPELINE_CONFIG, example, pipeline, spec
 from tests.support import plan
 
 
@@ -70,3 +70,12 @@ def test_units_of_an_uneven_share_and_of_padding() -> None:
     one = plan(text, {}, {"tp": 2})
     assert [rows(one, {"tp": rank})[0].units for rank in (0, 1)] == ["3 x 8", "3 x 8"]
     assert [rows(one, {"tp": rank})[0].totals.padding for rank in (0, 1)] == [0, 64]
+
+
+def test_what_a_stage_does_not_have_is_no_row() -> None:
+    one = plan(pipeline(), PIPELINE_CONFIG, {"tp": 1, "attn_tp": 1, "ep": 1, "pp": 3})
+    assert [row.tensor for row in rows(one, {"pp": 1})] == [
+        "layers.*.o.weight",
+        "layers.*.experts.*.up.weight",
+        "layers.*.experts.down",
+    ]

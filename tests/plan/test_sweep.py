@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardc.plan.sweep import sweep
+from tests.plan.support import PIPELINE_CONFIG, pipeline
 from tests.support import bound
 
 SPEC = """\
@@ -46,3 +47,10 @@ def test_a_contract_is_a_reason() -> None:
     assert sweep(one, [{"tp": 3}])[0].reasons == ()
     odd = bound(SPEC.replace("2 * heads * 128", "heads * 128"), {"heads": 3, "width": 384, "hidden": 128})
     assert sweep(odd, [{"tp": 3}])[0].reasons == ("SHD301 causal_conv1d_l2norm: channels % 256 == 0, channels = 128",)
+
+
+def test_a_tie_is_a_reason() -> None:
+    one = bound(pipeline("first"), PIPELINE_CONFIG)
+    assert sweep(one, [{"tp": 1, "pp": 2}])[0].reasons == (
+        "SHD401 head.weight is tied to embed.weight, which pp rank 1 of 2 does not have",
+    )

@@ -64,3 +64,48 @@ def test_local_bytes_over_the_ranks_are_full_replicas_and_padding(tp: int, ep: i
     padding = 0 if tp == 1 else ep * (16 - 10) * 8
     assert sum(totals.local for totals in held) == loaded + replicas + padding
     assert sum(totals.padding for totals in held) == padding
+
+
+STAGES = """\
+spec: 1
+name: example
+architectures: [Example]
+dtype: BF16
+config: {num_layers: layers}
+axes:
+  layers: {size: num_layers, over: pp, if_uneven: spread}
+  inter: {size: 8}
+groups:
+  first: {on: {pp: first}, tensors: {embed: {shape: [100], shard: replicated}}}
+  last: {on: {pp: last}, tensors: {norm: {shape: [10], shard: replicated}}}
+  both: {on: {pp: [first, last]}, tensors: {table: {shape: [1000], shard: replicated}}}
+  layers:
+    at: "{layer}"
+    for: {layer: layers}
+    tensors:
+      up: {shape: [inter], shard: column_parallel}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mesh", "rank", "totals"),
+    [
+        ({"tp": 1, "pp": 1}, {}, Totals(2268, 2268, 0, 0)),
+        # A tensor of one stage is on no other rank of pp; one of both ends is on two.
+        ({"tp": 1, "pp": 3}, {"pp": 0}, Totals(2268, 200 + 2000 + 16, 2000, 0)),
+        ({"tp": 1, "pp": 3}, {"pp": 1}, Totals(2268, 16, 0, 0)),
+        ({"tp": 1, "pp": 3}, {"pp": 2}, Totals(2268, 20 + 2000 + 16, 2000, 0)),
+        # Over tp, what it does not split is replicated all the same.
+        ({"tp": 2, "pp": 3}, {"pp": 2}, Totals(2268, 20 + 2000 + 8, 2020, 0)),
+    ],
+)
+def test_bytes_of_a_stage(mesh: dict[str, int], rank: dict[str, int], totals: Totals) -> None:
+    assert 2268 == 2 * (100 + 10 + 1000 + 3 * 8)
+    assert rank_totals(plan(STAGES, {"layers": 3}, mesh), rank) == totals
+
+
+def test_bytes_of_experts_that_are_dealt_round_robin() -> None:
+    text = SPEC.replace("over: ep}", "over: ep, placement: round_robin, if_uneven: spread}")
+    one = plan(text, {**CONFIG, "experts": 5}, {"tp": 1, "ep": 2})
+    alone = [totals.local - totals.replicated for totals in (rank_totals(one, {"ep": rank}) for rank in (0, 1))]
+    assert alone == [3 * 32, 2 * 32]

@@ -33,9 +33,10 @@ def said_when_loaded(folder: Path, mesh: Mapping[str, int], tmp_path: Path) -> t
     """Code and text of the first rank that is refused."""
     module = generated(resolved((folder / "spec.yaml").read_text()), tmp_path)
     config: Mapping[str, Any] = json.loads((folder / "checkpoints" / "example.json").read_text())["config"]
-    for rank in range(mesh["tp"]):
+    [(over, size)] = mesh.items()
+    for rank in range(size):
         try:
-            module.plan(config, {"tp": (rank, mesh["tp"])}, None)
+            module.plan(config, {over: (rank, size)}, None)
         except module.rt.ShardError as error:
             code, text = error.findings[0]
             return code, text
@@ -64,6 +65,14 @@ def said_when_loaded(folder: Path, mesh: Mapping[str, int], tmp_path: Path) -> t
 def test_says_the_same(name: str, tp: int, tmp_path: Path) -> None:
     finding = said_when_checked(BAD / name)
     assert said_when_loaded(BAD / name, {"tp": tp}, tmp_path) == (finding.code, finding.message)
+
+
+@pytest.mark.parametrize(
+    ("name", "mesh"), [("SHD201_stages", {"pp": 2}), ("SHD212_on_another_mesh_dim", {"moe_tp": 2})]
+)
+def test_says_the_same_of_other_mesh_dims(name: str, mesh: Mapping[str, int], tmp_path: Path) -> None:
+    finding = said_when_checked(BAD / name)
+    assert said_when_loaded(BAD / name, mesh, tmp_path) == (finding.code, finding.message)
 
 
 @pytest.mark.parametrize("name", ["SHD110_head_dim", "SHD110_shape"])

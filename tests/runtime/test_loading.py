@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -77,6 +77,20 @@ def test_a_tied_tensor_without_its_twin(tmp_path: Path, no_allocation: None) -> 
     with pytest.raises(rt.ShardError) as caught:
         rt.load(rt.Spec(tensors, {}, (), ("tp",), ("F32",)), directory, rt.mesh(("tp",)))
     assert caught.value.findings == (("SHD401", "head is missing, and so is embed, to which it is tied"),)
+
+
+def test_a_tied_tensor_whose_twin_is_on_other_ranks(tmp_path: Path, no_allocation: None) -> None:
+    def tensors(_: object, mesh: Mapping[str, rt.MeshDim], __: object) -> Iterator[rt.Tensor]:
+        if mesh["pp"].is_first:
+            yield rt.Tensor("embed", (4,), "replicated", ("F32",))
+        if mesh["pp"].is_last:
+            yield rt.Tensor("head", (4,), "replicated", ("F32",), tied_to="embed")
+
+    spec = rt.Spec(tensors, {}, (), ("tp", "pp"), ("F32",))
+    directory = write_checkpoint(tmp_path, {"embed": torch.zeros(4)})
+    with pytest.raises(rt.ShardError) as caught:
+        rt.load(spec, directory, rt.mesh(spec.mesh, extra={"pp": (1, 2)}))
+    assert caught.value.findings == (("SHD401", "head is tied to embed, which this rank does not have"),)
 
 
 def test_a_cast_is_for_tensors_of_the_default_dtype(tmp_path: Path) -> None:

@@ -50,3 +50,10 @@ def test_every_fault_is_found() -> None:
         ("SHD410", "ep must be (rank, size), not 3"),
         ("SHD410", "tp_rank 9 is outside 0..7"),
     )
+
+
+def test_the_ends_of_a_mesh_dim() -> None:
+    ranks = [MeshDim("pp", rank, 3) for rank in range(3)]
+    assert [dim.is_first for dim in ranks] == [True, False, False]
+    assert [dim.is_last for dim in ranks] == [False, False, True]
+    assert MeshDim("pp", 0, 1).is_first and MeshDim("pp", 0, 1).is_last

@@ -70,6 +70,9 @@ def parts(axes: list[Axis]) -> Parts:
             [(0, 3, 1), (3, 6, 1), (6, 9, 1), (9, 10, 3)],
             id="padded twice",
         ),
+        pytest.param(
+            7, 3, {"placement": "round_robin", "if_uneven": "spread"}, [(0, 7, 0), (1, 5, 0), (2, 6, 0)], id="in turn"
+        ),
         pytest.param(10, 1, {"pad_to": 16, "pad_local_to": 7}, [(0, 10, 0)], id="one rank"),
         pytest.param(0, 3, {"pad_to": 64, "pad_local_to": 7}, [(0, 0, 0)] * 3, id="nothing"),
         pytest.param(0, 3, {"if_fewer": "replicate"}, [(0, 0, 0)] * 3, id="nothing to replicate"),

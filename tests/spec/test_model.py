@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from shardc.spec.model import DtypeRule, Loop, Tied
-from tests.spec.example import axis, group, refused, spec, target, tensor
+from shardc.spec.model import DtypeRule, Tied
+from tests.spec.example import TENSOR, axis, group, refused, spec, target, tensor
 
 
 def values(model: BaseModel) -> dict[str, Any]:
@@ -27,25 +27,25 @@ def test_a_spec_in_which_little_is_said() -> None:
 def test_an_axis_of_which_little_is_said() -> None:
     assert values(axis()) == {
         "size": "8", "over": "tp", "within": None, "if_uneven": "error", "if_fewer": "error", "replicas": "blocked",
-        "granule": 1, "pad_to": None, "pad_local_to": None, "role": None,
+        "granule": 1, "pad_to": None, "pad_local_to": None, "placement": "contiguous", "role": None,
     }  # fmt: skip
 
 
 def test_a_tensor_of_which_little_is_said() -> None:
     assert values(tensor()) == {
         "shape": ["4"], "shard": "replicated", "dims": None, "dtype": None, "formats": ["dense"], "when": None,
-        "optional": False, "tied_to": None, "collective": None,
+        "optional": False, "tied_to": None, "collective": None, "on": None,
     }  # fmt: skip
 
 
 def test_a_group_of_which_nothing_is_said() -> None:
     assert values(group()) == {
-        "at": None, "loops": {}, "when": None, "like": None, "use": [], "let": {}, "axes": {}, "tensors": {},
+        "at": None, "loops": {}, "when": None, "on": {}, "like": None, "use": [], "let": {}, "axes": {}, "tensors": {},
     }  # fmt: skip
 
 
 def test_a_target_of_which_little_is_said() -> None:
-    assert values(target()) == {"checkpoint": "tiny", "tp": [1], "ep": [1]}
+    assert values(target()) == {"checkpoint": "tiny", "tp": [1], "ep": [1], "pp": [1], "mesh": {}}
 
 
 def test_formulas_may_be_plain_numbers_and_flags() -> None:
@@ -67,13 +67,59 @@ def test_ties() -> None:
 
 
 def test_loops() -> None:
-    loops = {"i": 2, "j": ["a", 4], "k": "experts", "l": {"start": 1, "stop": "n"}}
-    assert group(**{"for": loops}).loops == {
-        "i": Loop(start="0", stop="2"),
-        "j": Loop(start="a", stop="4"),
-        "k": Loop(start="0", stop="experts"),
-        "l": Loop(start="1", stop="n"),
+    loops = {"i": 2, "j": ["a", 4], "k": "experts", "l": {"from": 1, "to": "n"}}
+    assert {index: values(loop) for index, loop in group(**{"for": loops}).loops.items()} == {
+        "i": {"of": None, "start": "0", "stop": "2"},
+        "j": {"of": None, "start": "a", "stop": "4"},
+        "k": {"of": None, "start": "0", "stop": "experts"},
+        "l": {"of": None, "start": "1", "stop": "n"},
     }
+
+
+def test_loops_over_a_part_of_an_axis() -> None:
+    loops = {"i": {"of": "layers", "to": "dense"}, "j": {"of": "layers", "from": "dense"}, "k": {"of": "layers"}}
+    assert {index: values(loop) for index, loop in group(**{"for": loops}).loops.items()} == {
+        "i": {"of": "layers", "start": "0", "stop": "dense"},
+        "j": {"of": "layers", "start": "dense", "stop": None},
+        "k": {"of": "layers", "start": "0", "stop": None},
+    }
+
+
+def test_an_index_ends_somewhere() -> None:
+    message = "an index needs an end: a count, [from, to], an axis, or {of: axis, from: …, to: …}"
+    assert refused(groups={"g": {"for": {"layer": {"from": 1}}}}) == ("SHD101", message)
+
+
+def test_the_ends_of_a_mesh_dim() -> None:
+    found = group(on={"pp": "first", "cp": ["first", "last"]}, tensors={"w": {**TENSOR, "on": {"pp": "last"}}})
+    assert found.on == {"pp": ["first"], "cp": ["first", "last"]}
+    assert found.tensors["w"].on == {"pp": ["last"]}
+
+
+@pytest.mark.parametrize(
+    ("on", "code", "message"),
+    [
+        ({"pp": "middle"}, "SHD106", "`middle` is not a choice for `pp`: `first`, `last`"),
+        ({"pp": 0}, "SHD106", "`0` is not a choice for `pp`: `first`, `last`"),
+        ({"pp": []}, "SHD101", "`pp` must hold at least 1"),
+        ({"pp": ["last", "last"]}, "SHD101", "`last` is given twice"),
+        ({"PP": "last"}, "SHD101", "`PP` is not a name that can stand here"),
+        ("first", "SHD101", "`on` must be a mapping, not `first`"),
+    ],
+)
+def test_what_is_no_end(on: object, code: str, message: str) -> None:
+    assert refused(groups={"g": {"on": on}}) == (code, message)
+
+
+def test_the_sizes_of_a_target() -> None:
+    found = target(tp=[1, 2], pp=[4], mesh={"attn_tp": [1, 8]})
+    assert found.sizes == {"tp": [1, 2], "ep": [1], "pp": [4], "attn_tp": [1, 8]}
+
+
+@pytest.mark.parametrize("name", ["tp", "ep", "pp"])
+def test_a_mesh_dim_with_a_field_of_its_own(name: str) -> None:
+    message = f"{name} has a field of its own: take it out of `mesh:`, and write `{name}:` beside it"
+    assert refused(targets=[{"checkpoint": "tiny", "mesh": {name: [1]}}]) == ("SHD101", message)
 
 
 def test_symbols() -> None:
@@ -105,7 +151,8 @@ def test_contracts_and_ignored_tensors() -> None:
         ("if_uneven", ["error", "spread", "ceil", "whole"]),
         ("if_fewer", ["error", "replicate"]),
         ("replicas", ["blocked", "cyclic"]),
-        ("role", ["heads", "vocab", "experts", "plain"]),
+        ("placement", ["contiguous", "round_robin"]),
+        ("role", ["heads", "vocab", "experts", "layers", "plain"]),
     ],
 )
 def test_choices_of_an_axis(field: str, choices: list[str]) -> None:
@@ -131,7 +178,7 @@ def test_dims(dims: list[str]) -> None:
     ("field", "value"),
     [
         ("over", "ep"), ("if_uneven", "spread"), ("if_uneven", "error"), ("if_fewer", "replicate"),
-        ("replicas", "cyclic"), ("granule", 1), ("pad_to", 8), ("pad_local_to", 8),
+        ("replicas", "cyclic"), ("granule", 1), ("pad_to", 8), ("pad_local_to", 8), ("placement", "round_robin"),
     ],
 )  # fmt: skip
 def test_an_axis_within_another_is_dealt_with_it(field: str, value: object) -> None:
@@ -146,3 +193,17 @@ def test_a_padded_axis_is_even() -> None:
     for way in ("spread", "ceil", "whole"):
         assert refused(axes={"a": {"size": 8, "pad_to": 4, "if_uneven": way}}) == ("SHD101", message)
     assert axis(pad_to=4, if_uneven="error", pad_local_to=2).pad_to == 4
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [({"pad_to": 4}, "pad_to"), ({"pad_local_to": 4}, "pad_local_to"), ({"if_uneven": "ceil"}, "if_uneven: ceil")],
+)
+def test_round_robin_does_not_pad(fields: dict[str, object], said: str) -> None:
+    message = f"`placement: round_robin` deals granules one by one; `{said}` would pad them"
+    assert refused(axes={"a": {"size": 8, "placement": "round_robin", **fields}}) == ("SHD101", message)
+
+
+@pytest.mark.parametrize("fields", [{"if_uneven": "spread"}, {"if_uneven": "whole"}, {"if_fewer": "replicate"}])
+def test_what_goes_with_round_robin(fields: dict[str, object]) -> None:
+    assert axis(placement="round_robin", granule=2, **fields).placement == "round_robin"

@@ -43,6 +43,11 @@ def named(count: int, value: object) -> dict[str, object]:
         ("axes", 100, lambda n: in_group(axes=named(n, {"size": 1}))),
         ("tp", 64, lambda n: in_target(tp=list(range(1, n + 1)))),
         ("ep", 64, lambda n: in_target(ep=list(range(1, n + 1)))),
+        ("pp", 64, lambda n: in_target(pp=list(range(1, n + 1)))),
+        ("cp", 64, lambda n: in_target(mesh={"cp": list(range(1, n + 1))})),
+        ("mesh", 8, lambda n: in_target(mesh=named(n, [1]))),
+        ("on", 4, lambda n: in_group(on=named(n, "last"))),
+        ("on", 4, lambda n: in_tensor(on=named(n, "last"))),
     ],
 )
 def test_most(field: str, most: int, fields: Callable[[int], Fields]) -> None:
@@ -61,6 +66,8 @@ def test_most(field: str, most: int, fields: Callable[[int], Fields]) -> None:
         ("formats", in_tensor(formats=[])),
         ("tp", in_target(tp=[])),
         ("ep", in_target(ep=[])),
+        ("pp", in_target(pp=[])),
+        ("cp", in_target(mesh={"cp": []})),
     ],
 )
 def test_least(field: str, fields: Fields) -> None:
@@ -93,7 +100,15 @@ def test_sizes_of_an_axis(field: str) -> None:
         ({"tp": [1, 2, 1]}, "a size of tp is given twice"),
         ({"ep": [2, 2]}, "a size of ep is given twice"),
         ({"tp": [4096, 4095, 2]}, "the sizes of tp add up to 8193; at most 8192 are tried"),
+        ({"mesh": {"cp": [0]}}, "`cp` must be at least 1, not 0"),
+        ({"mesh": {"cp": [2, 2]}}, "a size of cp is given twice"),
+        ({"mesh": {"cp": [4096, 4095, 2]}}, "the sizes of cp add up to 8193; at most 8192 are tried"),
         ({"tp": [2048], "ep": [3]}, "2048 × 3 ranks; a mesh has at most 4096"),
+        ({"tp": [16], "ep": [16], "pp": [8], "mesh": {"cp": [3]}}, "16 × 16 × 8 × 3 ranks; a mesh has at most 4096"),
+        (
+            {"tp": [1, 2], "pp": list(range(1, 44)), "mesh": {"cp": [1, 2, 3]}},
+            "2 × 43 × 3 meshes; at most 256 are tried for one target",
+        ),
         ({"tp": list(range(1, 7)), "ep": list(range(1, 44))}, "6 × 43 meshes; at most 256 are tried for one target"),
     ],
 )
@@ -107,6 +122,7 @@ def test_meshes_that_are_too_many(fields: Fields, message: str) -> None:
         {"tp": [4096]},
         {"ep": [4096]},
         {"tp": [64], "ep": [64]},
+        {"tp": [8], "ep": [8], "pp": [8], "mesh": {"cp": [8]}},
         {"tp": [4096, 4095, 1]},
         {"tp": list(range(1, 17)), "ep": list(range(1, 17))},
     ],

@@ -178,7 +178,7 @@ def test_long_values_are_cut() -> None:
     assert only(f"{SPEC}root: é{long}\n").message == f"`é{shown[1:]}` is not a name that can stand here"
     assert only(f"{SPEC}{long}: 1\n").message == f"unknown field `{shown}`"
     assert only(f"{SPEC}axes: {{a: {{size: 4, role: {long}}}}}\n").message == (
-        f"`{shown}` is not a choice for `role`: `heads`, `vocab`, `experts`, `plain`"
+        f"`{shown}` is not a choice for `role`: `heads`, `vocab`, `experts`, `layers`, `plain`"
     )
 
 

@@ -18,10 +18,10 @@ from shardc.spec.shorthand import dtype_form, loop_form, symbol_form, tied_form
         (symbol_form, "hidden_size", {"key": "hidden_size"}),
         (symbol_form, ["n_kv", "n_head_kv"], {"key": ["n_kv", "n_head_kv"]}),
         (tied_form, "embed.weight", {"name": "embed.weight"}),
-        (loop_form, "layers", {"start": 0, "stop": "layers"}),
-        (loop_form, 4, {"start": 0, "stop": 4}),
-        (loop_form, 0, {"start": 0, "stop": 0}),
-        (loop_form, [1, "layers"], {"start": 1, "stop": "layers"}),
+        (loop_form, "layers", {"from": 0, "to": "layers"}),
+        (loop_form, 4, {"from": 0, "to": 4}),
+        (loop_form, 0, {"from": 0, "to": 0}),
+        (loop_form, [1, "layers"], {"from": 1, "to": "layers"}),
     ],
 )
 def test_short_forms(form: Callable[[Any], Any], short: object, long: dict[str, object]) -> None:
@@ -34,7 +34,7 @@ def test_short_forms(form: Callable[[Any], Any], short: object, long: dict[str, 
         (dtype_form, {"file": "BF16", "load": "F32"}),
         (symbol_form, {"key": "n", "else": 0}),
         (tied_form, {"name": "embed.weight", "when": "tied"}),
-        (loop_form, {"start": 1, "stop": 2}),
+        (loop_form, {"of": "layers", "from": 1, "to": 2}),
         (loop_form, {"misspelt": 1}),
     ],
 )
@@ -51,7 +51,10 @@ def test_long_forms_stay(form: Callable[[Any], Any], long: dict[str, object]) ->
             "a symbol is a key of config.json, a list of its spellings, or {key: …, else: …}",
         ),
         (tied_form, [4, True, None, ["embed.weight"]], "a tensor is tied to a name, or to {name: …, when: …}"),
-        (loop_form, [True, None, [], [1], [1, 2, 3]], "an index runs over a count, [from, to], or an axis"),
+        (
+            loop_form, [True, None, [], [1], [1, 2, 3]],
+            "an index runs over a count, [from, to], an axis, or a part of one: {of: axis, from: …, to: …}",
+        ),
     ],
 )  # fmt: skip
 def test_what_has_no_form(form: Callable[[Any], Any], values: list[object], message: str) -> None:

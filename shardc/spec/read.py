@@ -11,9 +11,10 @@ from shardc.diagnostics import Diagnostic, Label
 from shardc.source import Document, Path_
 from shardc.spec.fields import SPELLINGS
 from shardc.spec.model import Axis, Contract, DtypeRule, Group, Ignore, Loop, Spec, Symbol, Target, Tensor, Tied
+from shardc.spec.outputs import Member, Output
 
 _FIELD_OWNERS: tuple[type[BaseModel], ...] = (
-    Spec, Axis, Group, Tensor, Contract, Ignore, Target, DtypeRule, Symbol, Tied, Loop,
+    Spec, Axis, Group, Tensor, Contract, Ignore, Target, DtypeRule, Symbol, Tied, Loop, Output, Member,
 )  # fmt: skip
 #: More than this many fields that are wrong are counted only.
 MAX_FINDINGS = 200

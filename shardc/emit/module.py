@@ -43,6 +43,7 @@ def module(resolved: Resolved) -> str:
         mesh_text=_docstring(_mesh_text(resolved)),
         contracts_text=_docstring(_contracts_text(resolved)),
         needs_lcm=body.needs_lcm,
+        has_outputs=bool(resolved.outputs),
         **parts,
     )
 

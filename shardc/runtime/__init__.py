@@ -13,6 +13,7 @@ from shardc.runtime.headers import Header
 from shardc.runtime.indexes import read_config, read_headers
 from shardc.runtime.loading import load
 from shardc.runtime.meshes import MeshDim, mesh
+from shardc.runtime.outputs import Granules, Output, Permuted, Turn
 from shardc.runtime.planning import plan
 from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
 from shardc.runtime.resharding import shard_tensors
@@ -33,6 +34,7 @@ ORDER: tuple[str, ...] = (
     "regions",
     "rectangles",
     "dtypes",
+    "outputs",
     "tensors",
     "headers",
     "indexes",
@@ -44,6 +46,10 @@ ORDER: tuple[str, ...] = (
     "planning",
     "coverage",
     "copies",
+    "members",
+    "moves",
+    "buffers",
+    "placing",
     "mapped",
     "loading",
     "resharding",
@@ -56,14 +62,18 @@ __all__ = [
     "Axis",
     "Config",
     "Finding",
+    "Granules",
     "Header",
     "MeshDim",
+    "Output",
     "Part",
+    "Permuted",
     "Region",
     "Shard",
     "ShardError",
     "Spec",
     "Tensor",
+    "Turn",
     "axis",
     "ceil_div",
     "contract",

@@ -8,6 +8,7 @@ from typing import Literal
 
 from shardc.runtime.config import Config
 from shardc.runtime.meshes import MeshDim
+from shardc.runtime.outputs import Output
 from shardc.runtime.regions import Regions
 
 DENSE = "dense"
@@ -67,12 +68,12 @@ class Tensor:
 
 
 Formats = Mapping[str, tuple[Part, ...]]
-Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int]], Iterable[Tensor]]
+Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int]], Iterable[Tensor | Output]]
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One architecture: its tensors, formats by name, globs of names it leaves alone, mesh dims and default dtypes."""
+    """One architecture: what it describes, formats by name, globs of names it ignores, mesh dims and default dtypes."""
 
     tensors: Describe
     formats: Formats

@@ -23,6 +23,7 @@ from shardc.plan.evidence import Evidence
 from shardc.plan.plan import Plan
 from shardc.plan.proof import prove
 from shardc.plan.sweep import sweep
+from shardc.rules import outputs
 from shardc.rules.meshes import mesh_findings
 
 _SIZES = re.compile(r"([1-9][0-9]{0,3})(?:\.\.([1-9][0-9]{0,3}))?")
@@ -104,7 +105,7 @@ def _bind(spec_path: Path, config: Path | None, checkpoint: Path | None) -> tupl
     if evidence is None:
         return None, findings
     bound = bind(resolved, evidence)
-    return bound, bound.findings
+    return bound, bound.findings or list(outputs.check(bound))
 
 
 def _evidence(config: Path | None, checkpoint: Path | None) -> tuple[Evidence | None, list[Diagnostic]]:

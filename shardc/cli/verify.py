@@ -15,7 +15,7 @@ from shardc.diagnostics.findings import counts
 from shardc.plan.as_text import size
 from shardc.plan.bound import bind
 from shardc.plan.resolved import Resolved
-from shardc.rules import claims, coverage
+from shardc.rules import claims, coverage, outputs
 from shardc.source import load
 from shardc.spec.read import read_spec
 
@@ -43,7 +43,7 @@ def command(paths: tuple[Path, ...], specs: Path, format_: str) -> None:
     if bound.findings:
         sys.exit(report(bound.findings, format_))
     covered = coverage.check(bound, checkpoint.headers)
-    findings = [*claims.check(bound), *covered.findings]
+    findings = [*claims.check(bound), *outputs.check(bound), *covered.findings]
     errors = counts(findings).errors
     head = f"{plural(errors, 'error')}" if errors else "clean"
     held = f"{plural(len(checkpoint.headers), 'tensor')}, {checkpoint.bytes:,} bytes ({size(checkpoint.bytes)})"

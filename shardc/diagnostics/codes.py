@@ -33,6 +33,7 @@ NAMES: dict[str, str] = {
     "SHD212": "cut-inside-unit",
     "SHD213": "ragged-unit",
     "SHD220": "valid-size-not-claimed",
+    "SHD230": "output",
     # 3xx: contracts
     "SHD301": "contract",
     # 4xx: checkpoints
@@ -46,6 +47,7 @@ NAMES: dict[str, str] = {
     "SHD409": "no-spec",
     "SHD410": "rank",
     "SHD411": "tied-but-present",
+    "SHD420": "mixed-output",
     # 5xx: the generated tree
     "SHD501": "out-of-date",
     "SHD502": "missing-module",

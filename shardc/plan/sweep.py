@@ -28,6 +28,7 @@ def reasons(compiled: Compiled) -> tuple[str, ...]:
     """What stands in the way, shortest form: the axis, the unit or the contract, with its numbers."""
     out = [f"{fault.error.code} {fault.error.message}" for fault in compiled.axes]
     out += [f"{fault.error.code} {fault.name}: {fault.error.message}" for fault in compiled.cuts]
+    out += [f"{fault.error.code} {fault.name}: {fault.error.message}" for fault in compiled.outputs]
     for broken in compiled.contracts:
         if broken.error is not None:
             out.append(f"{broken.error.code} {broken.contract.use}: {broken.error.message}")

@@ -1,4 +1,4 @@
-"""Outputs that cannot be built: tensors in several dtypes (SHD420), some that are absent (SHD401), rows that do not fit."""
+"""Outputs that cannot be built: tensors in several dtypes (SHD420), some absent (SHD401), or rows that do not fit."""
 
 from __future__ import annotations
 

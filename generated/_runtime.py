@@ -639,9 +639,9 @@ def elements(output: Output) -> int:
     if not output.by:
         return 1
     axis, *within = output.by
-    for inner in within if axis.stop - axis.start > 1 else ():
+    for inner in within if axis.local > 1 else ():
         group = inner.size // axis.size
-        if (inner.start, inner.stop) != (axis.start * group, axis.stop * group):
+        if (inner.start, inner.local) != (axis.start * group, axis.local * group):
             found = f"{inner.name} {inner.start}..{inner.stop}"
             raise ShardError(("SHD230", f"a rank with {axis.name} {axis.start}..{axis.stop} has only {found} of them"))
     return axis.local
@@ -1630,9 +1630,11 @@ def places_of(
         first = choices[name_of(slices[0].members[0])]
         for stored in first.stored if first else ():
             part = stored.part.named(stem_of(name)) if stored.part else name
+            members = [joints_of(output, stored, named, choices, kept) for output in slices]
+            several = list(mixed(part, {one.shard.name: one.shard.local_dtype for joints in members for one in joints}))
+            findings += several
             try:
-                for output in slices:
-                    joints = joints_of(output, stored, named, choices, kept)
+                for output, joints in zip(slices, members, strict=True) if not several else ():
                     places |= part_places(part, output, joints, len(slices))
             except ShardError as error:
                 findings += [(code, f"{part}: {text}") for code, text in error.findings]
@@ -1660,10 +1662,7 @@ def joints_of(
 
 
 def part_places(name: str, output: Output, joints: list[Joint], slices: int) -> Places:
-    """The places of one part of an output, or of one slice of it. Raises SHD212, SHD230 and SHD420."""
-    findings = list(mixed(name, {joint.shard.name: joint.shard.local_dtype for joint in joints}))
-    if findings:
-        raise ShardError(*findings)
+    """The places of one part of an output, or of one slice of it. Raises SHD212 and SHD230."""
     dim = out_dim(output, joints)
     if dim is None:
         shape: tuple[int, ...] = (len(joints),) if len(joints) > 1 else ()

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from shardc.layout.errors import FormulaError
-from shardc.layout.normal_form import normal_form
+from shardc.layout.normal_form import NormalForm, normal_form
 from shardc.layout.show import show
 from shardc.plan.families import ranges_of
 from shardc.plan.family import Family
-from shardc.plan.resolved import FormatPart, Output
+from shardc.plan.resolved import FormatPart, Member, Output
 from shardc.plan.stored import StoredPart
 
 #: Tensors that a message names before it only counts them.
@@ -147,20 +147,34 @@ def _part(family: Family, part: FormatPart) -> StoredPart | None:
 
 
 def _misfit(output: Output, one: Build, families: tuple[Family, ...]) -> BuildFault | None:
-    """A permutation that does not speak of its tensor's rows."""
-    for i, (member, family) in enumerate(zip(output.members, families, strict=True)):
+    """Members that do not fit beside each other, or a permutation that does not speak of its tensor's rows."""
+    entries = [family.entry for family in families]
+    for name, entry, family in zip(one.slices[0], entries, families, strict=True):
+        if (entry.out_dim, _beside(family)) != (entries[0].out_dim, _beside(families[0])):
+            two = f"{one.slices[0][0]} {entries[0].formula} and {name} {entry.formula}"
+            message = f"{one.name}: {two} do not fit together along dim {entries[0].out_dim or 0}"
+            return BuildFault(output, one.name, "SHD230", message)
+    for name, member, family in zip(one.slices[0], output.members, families, strict=True):
         out_dim = member.entry.out_dim
-        if member.origin is None or out_dim is None:
-            continue
-        try:
-            fits = normal_form(member.origin, family.scope) == normal_form(member.entry.dims[out_dim], family.scope)
-        except FormulaError:
-            fits = False
-        if not fits:
+        if member.origin is not None and out_dim is not None and not _cuts_alike(member, out_dim, family):
             rows = family.shape[out_dim]
-            message = f"{one.slices[0][i]}: `{show(member.origin)}` does not cut its {rows} rows as its shape does"
+            message = f"{name}: `{show(member.origin)}` does not cut its {rows} rows as its shape does"
             return BuildFault(output, one.name, "SHD230", message)
     return None
+
+
+def _beside(family: Family) -> list[NormalForm]:
+    """How the dims are cut beside the output dim."""
+    out_dim = family.entry.out_dim
+    return [normal_form(dim, family.scope) for i, dim in enumerate(family.entry.dims) if i != out_dim]
+
+
+def _cuts_alike(member: Member, out_dim: int, family: Family) -> bool:
+    assert member.origin is not None
+    try:
+        return normal_form(member.origin, family.scope) == normal_form(member.entry.dims[out_dim], family.scope)
+    except FormulaError:
+        return False
 
 
 def partly(output: str, present: list[str], absent: list[str]) -> str:

@@ -43,11 +43,11 @@ def _elements(plan: Plan, built: Built, rank: Coords) -> int:
         return 1
     splits = plan.splits_of(built.families[0])
     share = splits[by].share(rank)
-    for family in built.families if share.stop - share.start > 1 else ():
+    for family in built.families if share.local > 1 else ():
         axis = element_axis(family.entry, by, plan.bound.axes_of(family))
         assert axis is not None
         own, group = splits[axis].share(rank), splits[axis].size // splits[by].size
-        if (own.start, own.stop) != (share.start * group, share.stop * group):
+        if own != share * group:
             of = f"{by} {share.start}..{share.stop}"
             raise OutputError("SHD230", f"a rank with {of} has only {axis} {own.start}..{own.stop} of them")
     return share.local

@@ -74,7 +74,7 @@ def output_layout(plan: Plan, built: Built, number: int, rank: Coords) -> Output
         shape = (len(parts),) if len(parts) > 1 else ()
         return _layout(built, parts, shape, front, 0 if shape else None, scalars, ())
     at = [plan.part_at(family, part, rank) for family, part in zip(built.families, parts, strict=True)]
-    dim = _output_dim(built, parts, dims, at)
+    dim = _output_dim(built, parts, dims)
     moves = member_moves(plan, built, [own[dim] for own in dims], [own[dim] for own in at], rank)
     pieces: list[Piece] = []
     zeros: list[Box] = []
@@ -110,23 +110,12 @@ def _scalars(members: int) -> tuple[Piece, ...]:
     return tuple(Piece(i, (), (Rows(i, 1),) if members > 1 else ()) for i in range(members))
 
 
-def _output_dim(
-    built: Built, parts: tuple[StoredPart, ...], dims: list[list[StoredDim]], at: list[tuple[Regions, ...]]
-) -> int:
-    """The dim along which the members are put together; all others have one local size."""
-    found: list[int] = []
+def _output_dim(built: Built, parts: tuple[StoredPart, ...], dims: list[list[StoredDim]]) -> int:
+    """The dim of a part along which the members are put together."""
     for family, part, own in zip(built.families, parts, dims, strict=True):
-        out = [dim.i for dim in own if dim.dim == family.entry.out_dim]
-        if not out:
+        if all(dim.dim != family.entry.out_dim for dim in own):
             raise OutputError("SHD230", f"{part.first} has no output dim to put it together along")
-        found += out[:1]
-    shapes = [tuple(map(local_size, regions)) for regions in at]
-    beside = [shape[:dim] + shape[dim + 1 :] for dim, shape in zip(found, shapes, strict=True)]
-    for part, dim, shape, others in zip(parts, found, shapes, beside, strict=True):
-        if dim != found[0] or others != beside[0]:
-            two = f"{parts[0].first} {list(shapes[0])} and {part.first} {list(shape)}"
-            raise OutputError("SHD230", f"{two} do not fit together along dim {found[0]}")
-    return found[0]
+    return next(dim.i for dim in dims[0] if dim.dim == built.families[0].entry.out_dim)
 
 
 def _copies(member: int, row: Placed, others: tuple[Regions, ...], dim: int) -> Iterator[Piece]:

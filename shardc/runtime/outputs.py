@@ -77,9 +77,9 @@ def elements(output: Output) -> int:
     if not output.by:
         return 1
     axis, *within = output.by
-    for inner in within if axis.stop - axis.start > 1 else ():
+    for inner in within if axis.local > 1 else ():
         group = inner.size // axis.size
-        if (inner.start, inner.stop) != (axis.start * group, axis.stop * group):
+        if (inner.start, inner.local) != (axis.start * group, axis.local * group):
             found = f"{inner.name} {inner.start}..{inner.stop}"
             raise ShardError(("SHD230", f"a rank with {axis.name} {axis.start}..{axis.stop} has only {found} of them"))
     return axis.local

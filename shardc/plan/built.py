@@ -155,11 +155,9 @@ def _misfit(output: Output, one: Build, families: tuple[Family, ...]) -> BuildFa
             message = f"{one.name}: {two} do not fit together along dim {entries[0].out_dim or 0}"
             return BuildFault(output, one.name, "SHD230", message)
     for name, member, family in zip(one.slices[0], output.members, families, strict=True):
-        out_dim = member.entry.out_dim
-        if member.origin is not None and out_dim is not None and not _cuts_alike(member, out_dim, family):
-            rows = family.shape[out_dim]
-            message = f"{name}: `{show(member.origin)}` does not cut its {rows} rows as its shape does"
-            return BuildFault(output, one.name, "SHD230", message)
+        fault = _unlike(member, family)
+        if fault is not None:
+            return BuildFault(output, one.name, fault[0], f"{name}: {fault[1]}")
     return None
 
 
@@ -169,12 +167,18 @@ def _beside(family: Family) -> list[NormalForm]:
     return [normal_form(dim, family.scope) for i, dim in enumerate(family.entry.dims) if i != out_dim]
 
 
-def _cuts_alike(member: Member, out_dim: int, family: Family) -> bool:
-    assert member.origin is not None
+def _unlike(member: Member, family: Family) -> tuple[str, str] | None:
+    """Code and words where the `from` of a permutation is not the tensor's output dim."""
+    out_dim = member.entry.out_dim
+    if member.origin is None or out_dim is None:
+        return None
     try:
-        return normal_form(member.origin, family.scope) == normal_form(member.entry.dims[out_dim], family.scope)
-    except FormulaError:
-        return False
+        if normal_form(member.origin, family.scope) == normal_form(member.entry.dims[out_dim], family.scope):
+            return None
+    except FormulaError as error:
+        if error.code != "SHD103":
+            return error.code, error.message
+    return "SHD230", f"`{show(member.origin)}` does not cut its {family.shape[out_dim]} rows as its shape does"
 
 
 def partly(output: str, present: list[str], absent: list[str]) -> str:

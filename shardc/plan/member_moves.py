@@ -17,7 +17,7 @@ def member_moves(plan: Plan, built: Built, dims: list[StoredDim], at: list[Regio
     OutputError where a unit of the part would be cut, or where the rank has parts of an element.
     """
     lengths = [local_size(regions) for regions in at]
-    elements = _elements(plan, built, rank)
+    elements = elements_of(plan, built, rank)
     if elements > 1:
         for dim in dims:
             rows, unit = local_size(plan.dim(dim.family, dim.dim, rank)) // elements, dim.unit.unit if dim.unit else 1
@@ -36,8 +36,11 @@ def member_moves(plan: Plan, built: Built, dims: list[StoredDim], at: list[Regio
     return out
 
 
-def _elements(plan: Plan, built: Built, rank: Coords) -> int:
-    """Elements of the axis of `interleave` on this rank, which has all rows of each of them; 1 for other outputs."""
+def elements_of(plan: Plan, built: Built, rank: Coords) -> int:
+    """Elements of the axis of `interleave` on this rank, which has all rows of each of them; 1 for other outputs.
+
+    OutputError where it has not.
+    """
     by = built.output.by
     if by is None:
         return 1

@@ -68,7 +68,7 @@ def output_layout(plan: Plan, built: Built, number: int, rank: Coords) -> Output
     """Part `number` of an output on a rank; OutputError where the rank can't build it."""
     parts = tuple(family.stored.parts[number] for family in built.families)
     dims = [stored_dims(family, part) for family, part in zip(built.families, parts, strict=True)]
-    front = _stacked(plan, built, rank)
+    front = stacked_elements(plan, built, rank)
     if not any(dims):
         scalars = _scalars(len(parts))
         shape = (len(parts),) if len(parts) > 1 else ()
@@ -96,7 +96,7 @@ def _layout(
     return OutputLayout(built, parts, shape if here is None else (local, *shape), here, dim, pieces, zeros)
 
 
-def _stacked(plan: Plan, built: Built, rank: Coords) -> tuple[int, int] | None:
+def stacked_elements(plan: Plan, built: Built, rank: Coords) -> tuple[int, int] | None:
     """Elements that are stacked on this rank: those of the file, and those with the padding."""
     axis = built.output.stack_axis
     if axis is None:

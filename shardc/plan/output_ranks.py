@@ -7,9 +7,11 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from shardc.plan.built import Built
-from shardc.plan.output_layout import OutputLayout, output_layout
+from shardc.plan.member_moves import elements_of
+from shardc.plan.output_layout import OutputLayout, output_layout, stacked_elements
 from shardc.plan.output_proof import joined, prove_output
 from shardc.plan.plan import Coords, Plan
+from shardc.plan.row_moves import run_counts
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,29 @@ def outputs(plan: Plan, rank: Coords) -> Iterator[LocalOutput]:
 
 
 def output_layouts(plan: Plan, built: Built, part: int) -> Iterator[tuple[Coords, OutputLayout]]:
-    """One part of an output on a rank for each coordinate on the mesh dims that cut it, or deal its axes."""
+    """One part of an output on a rank for each way in which it is cut: on others, only the file's rows are others."""
     over = _mesh_dims(plan, built)
+    seen = set()
     for coordinates in itertools.product(*(range(plan.mesh.get(dim, 1)) for dim in over)):
         rank = dict(zip(over, coordinates, strict=True))
-        yield rank, output_layout(plan, built, part, rank)
+        form = _form(plan, built, part, rank)
+        if form not in seen:
+            seen.add(form)
+            yield rank, output_layout(plan, built, part, rank)
+
+
+def _form(plan: Plan, built: Built, part: int, rank: Coords) -> Hashable:
+    """Equal for ranks with equally long regions and padding of every member."""
+    lengths = [
+        tuple(tuple((stop - start, pad) for start, stop, pad in dim) for dim in plan.part_at(family, stored, rank))
+        for family in built.families
+        for stored in family.stored.parts[part : part + 1]
+    ]
+    counts = [
+        run_counts(member.runs, plan.scope(family, rank))
+        for member, family in zip(built.output.members, built.families, strict=True)
+    ]
+    return tuple(lengths), tuple(counts), elements_of(plan, built, rank), stacked_elements(plan, built, rank)
 
 
 def cut_key(plan: Plan, built: Built) -> Hashable:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from shardc.layout.permutation import Run
+from shardc.layout.errors import FormulaError
+from shardc.layout.permutation import Run, Turn
 from shardc.layout.regions import Regions, Scope, local_size, regions, size
 
 #: Rows of one granule that a permutation may have: heads have some hundreds.
@@ -66,41 +68,68 @@ def permuted(runs: tuple[Run, ...], scope: Scope, unit: int, place: int) -> list
     """The rows of a local tensor of which `unit` are one row here, from row `place` of the output."""
     out: list[Move] = []
     at = 0
-    for run in runs:
-        granule = size(run.size, scope)
-        count = local_size(regions(run.count, scope))
+    for run, count in zip(runs, run_counts(runs, scope), strict=True):
         if not run.turns:
             out.append(Move(Rows(at, _units(count, unit)), Rows(place + at, _units(count, unit))))
             at += _units(count, unit)
             continue
-        rows = _units(granule, unit)
-        for source, start, length in _runs_of(_granule_order(run, scope, unit, granule)):
+        granule = size(run.size, scope)
+        for source, start, length in _granule_runs(granule, tuple(_numbers(turn, scope) for turn in run.turns), unit):
+            rows = _units(granule, unit)
             out.append(Move(Rows(at + source, length, count, rows), Rows(place + at + start, length, count, rows)))
-        at += rows * count
+        at += _units(granule, unit) * count
     return out
 
 
-def _granule_order(run: Run, scope: Scope, unit: int, granule: int) -> list[int]:
-    """For each row of the output's granule, the row of the file's granule that it is; in units."""
+def run_counts(runs: tuple[Run, ...], scope: Scope) -> tuple[int, ...]:
+    """How many granules of each run a rank has."""
+    try:
+        return tuple(local_size(regions(run.count, scope)) for run in runs)
+    except FormulaError as error:
+        raise OutputError(error.code, error.message) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A turn in numbers."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    to: tuple[int, ...]
+    start: int
+    place: int
+
+
+def _numbers(turn: Turn, scope: Scope) -> _Turn:
+    sizes, strides, to = (tuple(size(expr, scope) for expr in exprs) for exprs in (turn.sizes, turn.strides, turn.to))
+    return _Turn(sizes, strides, to, size(turn.start, scope), size(turn.place, scope))
+
+
+@lru_cache(maxsize=256)
+def _granule_runs(granule: int, turns: tuple[_Turn, ...], unit: int) -> tuple[tuple[int, int, int], ...]:
+    """(row of the file's granule, row of the output's, rows) of all rows that stay next to each other; in units."""
     if granule > MAX_GRANULE:
         raise OutputError("SHD230", f"a granule of {granule} rows is permuted; at most {MAX_GRANULE} are")
     order = [-1] * _units(granule, unit)
-    for turn in run.turns:
-        sizes, strides, to = ([size(expr, scope) for expr in exprs] for exprs in (turn.sizes, turn.strides, turn.to))
-        if strides[-1] == to[-1] == 1:
-            # Rows that stay together: only so do whole units.
-            sizes[-1], strides[-1], to[-1] = _units(sizes[-1], unit), unit, unit
-        elif unit > 1:
-            raise _inside(1, unit)
-        steps = [*strides[:-1], *to[:-1], size(turn.start, scope), size(turn.place, scope)]
-        for step in steps:
-            _units(step, unit)
-        start, place = size(turn.start, scope), size(turn.place, scope)
+    for turn in turns:
+        sizes, strides, to = _in_units(turn, unit)
         for index in itertools.product(*map(range, sizes)):
-            here = start + sum(i * stride for i, stride in zip(index, strides, strict=True))
-            there = place + sum(i * step for i, step in zip(index, to, strict=True))
+            here = turn.start + sum(i * stride for i, stride in zip(index, strides, strict=True))
+            there = turn.place + sum(i * step for i, step in zip(index, to, strict=True))
             order[there // unit] = here // unit
-    return order
+    return tuple(_runs_of(order))
+
+
+def _in_units(turn: _Turn, unit: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Sizes, strides and steps by which whole units move: the innermost rows have to stay together."""
+    if unit == 1:
+        return turn.sizes, turn.strides, turn.to
+    if (turn.strides[-1], turn.to[-1]) != (1, 1):
+        raise _inside(1, unit)
+    together = _units(turn.sizes[-1], unit)
+    for step in (*turn.strides[:-1], *turn.to[:-1], turn.start, turn.place):
+        _units(step, unit)
+    return (*turn.sizes[:-1], together), (*turn.strides[:-1], unit), (*turn.to[:-1], unit)
 
 
 def _units(rows: int, unit: int) -> int:

@@ -15,6 +15,7 @@ from shardc.source import Path_
 
 _HELP = {
     "SHD105": "rename the output",
+    "SHD110": "correct the formula, or the config that it reads",
     "SHD112": "correct the formula, or the config that it reads",
     "SHD212": "take the tensors of this output by themselves, or the checkpoint in a format without such units",
     "SHD230": "correct the output, or the shapes of its tensors",

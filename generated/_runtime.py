@@ -1518,6 +1518,8 @@ class Move(NamedTuple):
 
     def blocks(self, low: int, high: int) -> range:
         """The blocks that lie in the local rows low .. high."""
+        if self.pitch == 0:
+            return range(0)
         return range(
             max(ceil_div(low - self.first, self.pitch), 0), min(ceil_div(high - self.first, self.pitch), self.number)
         )

@@ -12,7 +12,7 @@ from shardc.layout.permutation import Run, Turn
 from shardc.layout.regions import Regions, Scope, local_size, regions, size
 
 #: Rows of one granule that a permutation may have: heads have some hundreds.
-MAX_GRANULE = 16_384
+MAX_GRANULE = 4_096
 
 
 class OutputError(Exception):

@@ -80,7 +80,7 @@ def test_a_granule_has_so_many_rows_at_most() -> None:
         moves("2 * wide", "wide * 2")
     assert (refused.value.code, refused.value.message) == (
         "SHD230",
-        "a granule of 32768 rows is permuted; at most 16384 are",
+        "a granule of 8192 rows is permuted; at most 4096 are",
     )
 
 

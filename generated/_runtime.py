@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import lru_cache
-from itertools import product
+from itertools import accumulate, product
 from math import gcd, lcm, prod
 from os import PathLike
 from pathlib import Path
@@ -625,6 +625,81 @@ def nbytes(dtype: str, shape: tuple[int, ...]) -> int:
     return prod(shape) * TORCH_DTYPES[dtype].itemsize
 
 
+class Turn(NamedTuple):
+    """Rows of a granule that change places.
+
+    Row (i, j, …) of `sizes` lies at start + i * strides[0] + j * strides[1] + … of the file's granule, and at
+    place + i * to[0] + j * to[1] + … of the output's.
+    """
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    to: tuple[int, ...]
+    start: int = 0
+    place: int = 0
+
+
+class Granules(NamedTuple):
+    """`number` granules of `size` local rows each, in which rows change places alike; no turns: all rows stay."""
+
+    number: int
+    size: int = 1
+    turns: tuple[Turn, ...] = ()
+
+
+class Permuted(NamedTuple):
+    """A tensor whose local rows are these granules, one after the other."""
+
+    name: str
+    granules: tuple[Granules, ...]
+
+
+Member = str | Permuted
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One local tensor: its members' local parts along their output dim.
+
+    dim: the output dim of the members.
+    by: the axis whose elements interleave the members: each member's rows of the first, then of the second, and so on;
+        then axes within it that members are rows of. (): one member after the other.
+    slice: (index, size): this is only one slice of the output, which has `size` of them in a dim in front.
+    """
+
+    name: str
+    members: tuple[Member, ...]
+    dim: int = 0
+    by: tuple[Axis, ...] = ()
+    slice: tuple[int, int] | None = None
+
+
+def name_of(member: Member) -> str:
+    """The file's name of a member."""
+    return member if isinstance(member, str) else member.name
+
+
+def by_name(outputs: Iterable[Output]) -> dict[str, list[Output]]:
+    """The outputs by name; more than one of a name are its slices."""
+    found: dict[str, list[Output]] = {}
+    for output in outputs:
+        found.setdefault(output.name, []).append(output)
+    return found
+
+
+def elements(output: Output) -> int:
+    """Elements on this rank by which the members are interleaved; 1 where they are not. Raises SHD230."""
+    if not output.by:
+        return 1
+    axis, *within = output.by
+    for inner in within if axis.local > 1 else ():
+        group = inner.size // axis.size
+        if (inner.start, inner.local) != (axis.start * group, axis.local * group):
+            found = f"{inner.name} {inner.start}..{inner.stop}"
+            raise ShardError(("SHD230", f"a rank with {axis.name} {axis.start}..{axis.stop} has only {found} of them"))
+    return axis.local
+
+
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
 
@@ -854,12 +929,12 @@ class Tensor:
 
 
 Formats = Mapping[str, Format]
-Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents], Iterable[Tensor]]
+Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents], Iterable[Tensor | Output]]
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One architecture: its tensors, formats by name, globs of names it leaves alone, mesh dims and default dtypes."""
+    """One architecture: what it describes, formats by name, globs of names it ignores, mesh dims and default dtypes."""
 
     tensors: Describe
     formats: Formats
@@ -1519,10 +1594,12 @@ Mesh = Mapping[str, MeshDim]
 class Survey:
     """The first pass: every tensor the file should hold, and the format of each (None: the file lacks it).
 
+    outputs: those of all ranks together.
     claimed: names of tensors that are in the file, but not as they should be.
     """
 
     tensors: list[Tensor]
+    outputs: list[Output]
     choices: dict[str, Choice | None]
     claimed: frozenset[str]
     findings: tuple[Finding, ...]
@@ -1540,7 +1617,8 @@ def plan(
     survey = take_survey(describe, formats, config, mesh, headers)
     if survey.findings:
         raise ShardError(*survey.findings)
-    return cut(rank_tensors(describe, config, mesh, survey), survey.choices)
+    tensors, _ = rank_tensors(describe, config, mesh, survey)
+    return cut(tensors, survey.choices)
 
 
 @collector_at_rest()
@@ -1554,7 +1632,7 @@ def take_survey(
     subset: bool = False,
 ) -> Survey:
     """The first pass: all mesh dims at size 1. In a subset of a checkpoint no tensor is missed."""
-    tensors = list(describe(config, whole_file(mesh), no_granules(), Contents(headers)))
+    tensors, outputs = apart(describe(config, whole_file(mesh), no_granules(), Contents(headers)))
     facts = {name: facts_of(format, config) for name, format in formats.items()}
     choices: dict[str, Choice | None] = {}
     claimed: set[str] = set()
@@ -1570,7 +1648,7 @@ def take_survey(
         if choices[tensor.name] is None and not (subset or tensor.optional or tensor.tied_to):
             findings.append(missing_finding(tensor, formats))
     findings += claimed_twice(choices, tensors)
-    return Survey(tensors, choices, frozenset(claimed), tuple(findings), Contents(headers))
+    return Survey(tensors, outputs, choices, frozenset(claimed), tuple(findings), Contents(headers))
 
 
 def claimed_twice(choices: Mapping[str, Choice | None], tensors: list[Tensor]) -> list[Finding]:
@@ -1591,15 +1669,27 @@ def is_single(mesh: Mesh) -> bool:
 
 
 @collector_at_rest()
-def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> list[Tensor]:
+def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> tuple[list[Tensor], list[Output]]:
     """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first.
 
     Raises ShardError with every axis that cannot be dealt, or else with every contract that does not hold.
     """
     if is_single(mesh):
-        return survey.tensors
+        return survey.tensors, survey.outputs
     with findings_together():
-        return list(describe(config, mesh, granules(survey.tensors, survey.choices), survey.contents))
+        return apart(describe(config, mesh, granules(survey.tensors, survey.choices), survey.contents))
+
+
+def apart(described: Iterable[Tensor | Output]) -> tuple[list[Tensor], list[Output]]:
+    """What a module describes: the tensors, and the outputs."""
+    tensors: list[Tensor] = []
+    outputs: list[Output] = []
+    for one in described:
+        if isinstance(one, Output):
+            outputs.append(one)
+        else:
+            tensors.append(one)
+    return tensors, outputs
 
 
 def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> None:
@@ -1667,6 +1757,376 @@ def view(tensor: torch.Tensor, rectangle: Rectangle) -> torch.Tensor:
     return tensor[tuple(slice(start, stop) for start, stop in rectangle)]
 
 
+NAMED = 3  # tensors that a text names before it only counts them
+
+
+def whole_outputs(outputs: Iterable[Output], tensors: Iterable[Tensor], choices: Choices) -> list[Output]:
+    """Those of which the file has every member; those of which it has none are left out.
+
+    Raises SHD401 (it has some) and SHD420 (in several formats or dtypes), with every output at fault.
+    """
+    loads = {tensor.name: tensor.load for tensor in tensors}
+    whole: list[Output] = []
+    findings: list[Finding] = []
+    for name, slices in by_name(outputs).items():
+        members = [name_of(member) for output in slices for member in output.members]
+        found = {member: choice for member in members if (choice := choices.get(member))}
+        if not found:
+            continue
+        absent = [member for member in members if member not in found]
+        faults = [partly(name, list(found), absent)] if absent else list(member_faults(name, found, loads))
+        findings += faults[:1]
+        whole += slices
+    if findings:
+        raise ShardError(*findings)
+    return whole
+
+
+def member_faults(name: str, members: Mapping[str, Choice], loads: Mapping[str, str | None]) -> Iterator[Finding]:
+    """What forbids to put tensors into one: formats, the dtypes on the rank, and companions that some lack."""
+    first = {member: choice.stored[0] for member, choice in members.items()}
+    ways = {
+        member: f"{loads[member] if stored.part is None and loads[member] else stored.dtype} ({members[member].format})"
+        for member, stored in first.items()
+    }
+    yield from mixed(name, ways)
+    parts = {stored.part: None for choice in members.values() for stored in choice.stored[1:] if stored.part}
+    for part in parts:
+        found = {member: part_of_choice(choice, part) for member, choice in members.items()}
+        here = {stored.name: stored.dtype for stored in found.values() if stored}
+        yield from mixed(part.named(stem_of(name)), here)
+        absent = [part.named(stem_of(member)) for member, stored in found.items() if not stored]
+        if absent:
+            yield partly(part.named(stem_of(name)), list(here), absent)
+
+
+def part_of_choice(choice: Choice, part: Part | None) -> Stored | None:
+    """The file tensor that is this part."""
+    return next((stored for stored in choice.stored if stored.part == part), None)
+
+
+def stem_of(name: str) -> str:
+    """A name without its last `.weight`."""
+    return name.removesuffix(".weight")
+
+
+def partly(output: str, present: list[str], absent: list[str]) -> Finding:
+    """SHD401 for an output of which there is only a part."""
+    return ("SHD401", f"{output} would be built of {listed(present)} without {listed(absent)}")
+
+
+def mixed(output: str, ways: Mapping[str, str]) -> Iterator[Finding]:
+    """SHD420 where the members come in several ways: (format and) dtype by name."""
+    members: dict[str, list[str]] = {}
+    for name, way in ways.items():
+        members.setdefault(way, []).append(name)
+    if len(members) > 1:
+        text = "; ".join(f"{listed(names)} in {way}" for way, names in members.items())
+        yield ("SHD420", f"{output} would be of several dtypes: {text}")
+
+
+def listed(names: list[str]) -> str:
+    """At most three names, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+class Move(NamedTuple):
+    """Row (i, j, …) of `sizes` of block b: local row first + b * pitch + i * strides[0] + …; in the output row
+    place + b * to_pitch + i * to[0] + ….
+    """
+
+    first: int
+    place: int
+    number: int
+    pitch: int = 1
+    to_pitch: int = 1
+    sizes: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    to: tuple[int, ...] = ()
+
+    def blocks(self, low: int, high: int) -> range:
+        """The blocks that lie in the local rows low .. high."""
+        if self.pitch == 0:
+            return range(0)
+        return range(
+            max(ceil_div(low - self.first, self.pitch), 0), min(ceil_div(high - self.first, self.pitch), self.number)
+        )
+
+
+def rows_kept(rows: int, place: int) -> tuple[Move, ...]:
+    """All local rows as they are, from row `place` of the output."""
+    return (Move(0, place, rows),)
+
+
+def rows_interleaved(rows: list[int], elements: int) -> list[tuple[Move, ...]]:
+    """The moves of each member; `rows` are the members' local rows, those of one element next to each other."""
+    each = [count // elements for count in rows]
+    places = list(accumulate(each, initial=0))
+    return [
+        (Move(0, place, elements, count, places[-1], (count,), (1,), (1,)),)
+        for count, place in zip(each, places, strict=False)
+    ]
+
+
+def rows_turned(granules: tuple[Granules, ...], unit: int, place: int) -> tuple[Move, ...]:
+    """The rows of a permuted member, `unit` of them as one, from row `place` of the output. Raises SHD212."""
+    moves: list[Move] = []
+    at = 0
+    for number, size, turns in granules:
+        if not turns:
+            moves.append(Move(at, place + at, in_units(number * size, unit)))
+            at += in_units(number * size, unit)
+            continue
+        rows = in_units(size, unit)
+        for turn in (turn_in_units(turn, unit) for turn in turns):
+            place_in = place + at + turn.place
+            moves.append(Move(at + turn.start, place_in, number, rows, rows, turn.sizes, turn.strides, turn.to))
+        at += number * rows
+    return tuple(moves)
+
+
+def turn_in_units(turn: Turn, unit: int) -> Turn:
+    """The turn with `unit` rows as one. Raises SHD212 where rows of one unit part."""
+    if unit == 1:
+        return turn
+    if (turn.strides[-1], turn.to[-1]) != (1, 1):
+        in_units(1, unit)
+    together = in_units(turn.sizes[-1], unit)
+    strides, to = ([*(in_units(step, unit) for step in steps[:-1]), 1] for steps in (turn.strides, turn.to))
+    start, place = in_units(turn.start, unit), in_units(turn.place, unit)
+    return Turn((*turn.sizes[:-1], together), tuple(strides), tuple(to), start, place)
+
+
+def in_units(rows: int, unit: int) -> int:
+    """`rows` in units. Raises SHD212."""
+    if rows % unit:
+        raise ShardError(("SHD212", f"rows are permuted {rows} at a time, inside a unit of {unit}"))
+    return rows // unit
+
+
+def strided(tensor: torch.Tensor, dim: int, row: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> torch.Tensor:
+    """A view with dims of `sizes` in the place of `dim`: element (i, j, …) is row + i * strides[0] + ….
+
+    The rows have to be the tensor's own: torch checks no more than that they lie in its storage.
+    """
+    step = tensor.stride(dim)
+    shape = (*tensor.shape[:dim], *sizes, *tensor.shape[dim + 1 :])
+    steps = (*tensor.stride()[:dim], *(stride * step for stride in strides), *tensor.stride()[dim + 1 :])
+    return tensor.as_strided(shape, steps, tensor.storage_offset() + row * step)
+
+
+class Buffer(NamedTuple):
+    """A tensor to allocate. filled: how many elements of its first dim are tensors of the file; None: no such dim."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    filled: int | None = None
+
+
+class Place(NamedTuple):
+    """Where a shard goes: into the buffer, or into element `element` of its first dim.
+
+    dim: the dim of the shard along which its rows make these moves; None for a scalar, whose value goes to the row
+        that its move says, or is all there is.
+    """
+
+    buffer: Buffer
+    element: int | None
+    dim: int | None
+    moves: tuple[Move, ...]
+
+
+class Joint(NamedTuple):
+    """One file tensor of a member, how it is stored, and its tensor of the spec."""
+
+    shard: Shard
+    stored: Stored
+    tensor: Tensor
+
+
+Places = dict[str, Place]
+
+
+def places_of(
+    outputs: Iterable[Output], tensors: Iterable[Tensor], choices: Choices, shards: Iterable[Shard]
+) -> Places:
+    """The place of each shard that goes into an output. Raises SHD105, SHD212, SHD230 and SHD420, all together."""
+    named = {tensor.name: tensor for tensor in tensors}
+    kept = {shard.name: shard for shard in shards}
+    places: Places = {}
+    findings: list[Finding] = []
+    for name, slices in by_name(outputs).items():
+        first = choices[name_of(slices[0].members[0])]
+        for stored in first.stored if first else ():
+            part = stored.part.named(stem_of(name)) if stored.part else name
+            members = [joints_of(output, stored, named, choices, kept) for output in slices]
+            several = list(mixed(part, {one.shard.name: one.shard.local_dtype for joints in members for one in joints}))
+            findings += several
+            try:
+                for output, joints in zip(slices, members, strict=True) if not several else ():
+                    places |= part_places(part, output, joints, len(slices))
+            except ShardError as error:
+                findings += [(code, f"{part}: {text}") for code, text in error.findings]
+    built = {place.buffer.name for place in places.values()}
+    findings += [
+        ("SHD105", f"{name} is the name of an output and of a tensor beside it")
+        for name in sorted(built & (kept.keys() - places.keys()))
+    ]
+    if findings:
+        raise ShardError(*findings)
+    return places
+
+
+def joints_of(
+    output: Output, stored: Stored, tensors: Mapping[str, Tensor], choices: Choices, shards: Mapping[str, Shard]
+) -> list[Joint]:
+    """The members' file tensors that are the same part as `stored`."""
+    joints = []
+    for name in map(name_of, output.members):
+        choice = choices[name]
+        own = part_of_choice(choice, stored.part) if choice else None
+        if own:
+            joints.append(Joint(shards[own.name], own, tensors[name]))
+    return joints
+
+
+def part_places(name: str, output: Output, joints: list[Joint], slices: int) -> Places:
+    """The places of one part of an output, or of one slice of it. Raises SHD212 and SHD230."""
+    dim = out_dim(output, joints)
+    if dim is None:
+        shape: tuple[int, ...] = (len(joints),) if len(joints) > 1 else ()
+        moves = [rows_kept(1, row) for row in range(len(joints))]
+    else:
+        first = joints[0].shard.local_shape
+        for joint in joints:
+            local = joint.shard.local_shape
+            if local[:dim] + local[dim + 1 :] != first[:dim] + first[dim + 1 :]:
+                two = f"{joints[0].shard.name} {list(first)} and {joint.shard.name} {list(local)}"
+                raise ShardError(("SHD230", f"{two} do not fit together along dim {dim}"))
+        rows = [joint.shard.local_shape[dim] for joint in joints]
+        shape = (*first[:dim], sum(rows), *first[dim + 1 :])
+        moves = moves_of(output, joints, rows)
+    element, size = output.slice or (None, 0)
+    buffer = Buffer(name, joints[0].shard.local_dtype, shape)
+    if element is not None:
+        buffer = Buffer(name, buffer.dtype, (size, *shape), slices)
+    return {joint.shard.name: Place(buffer, element, dim, own) for joint, own in zip(joints, moves, strict=True)}
+
+
+def out_dim(output: Output, joints: list[Joint]) -> int | None:
+    """The output dim of a part; None for a scalar. Raises SHD230 for a part without one."""
+    shard, stored, tensor = joints[0]
+    if stored.part is None:
+        return output.dim if tensor.shape else None
+    if not stored.part.dims:
+        return None
+    for i, follows in enumerate(stored.part.dims):
+        if follows.role == "out":
+            return tensor.leading + i
+    raise ShardError(("SHD230", f"{shard.name} has no output dim to put it together along"))
+
+
+def moves_of(output: Output, joints: list[Joint], rows: list[int]) -> list[tuple[Move, ...]]:
+    """The moves of each member; `rows` are their local rows. Raises SHD212 and SHD230."""
+    weight_rows = [local_rows(joint.tensor, output.dim) for joint in joints]
+    part = joints[0].stored.part
+    follows = next((dim for dim in part.dims if dim.role == "out"), Dim("out")) if part else Dim("out")
+    unit, words = int(follows.unit), int(follows.entries)
+    number = elements(output)
+    if number > 1:
+        for count in weight_rows:
+            each = count // number
+            if each % unit:
+                raise ShardError(("SHD212", f"rows are interleaved {each} at a time, inside a unit of {unit}"))
+        return rows_interleaved(rows, number)
+    moves: list[tuple[Move, ...]] = []
+    place = 0
+    for member, count, weight in zip(output.members, rows, weight_rows, strict=True):
+        if isinstance(member, str):
+            moves.append(rows_kept(count, place))
+        else:
+            if words != 1:
+                raise ShardError(("SHD212", f"rows are permuted, and {unit} of them are {words} packed words"))
+            turned = sum(granules.number * granules.size for granules in member.granules)
+            if turned != weight:
+                raise ShardError(("SHD230", f"{turned} rows of {member.name} are permuted, and a rank has {weight}"))
+            moves.append(rows_turned(member.granules, unit, place))
+        place += count
+    return moves
+
+
+def local_rows(tensor: Tensor, dim: int) -> int:
+    """Rows that a rank keeps of a dim of a tensor, unpacked."""
+    return local_size(normalise(tensor.at[dim])) if dim in tensor.at else tensor.shape[dim]
+
+
+def keep_shard(
+    shard: Shard, full: torch.Tensor, device: torch.device | str, place: Place | None, kept: dict[str, torch.Tensor]
+) -> None:
+    """The rank's part of a full tensor, added to `kept`: by itself, or in its place in an output."""
+    if place is None:
+        kept[shard.name] = copy_shard(shard, full, device)
+        return
+    name = place.buffer.name
+    if name not in kept:
+        kept[name] = allocate(place.buffer, device)
+    place_shard(shard, full, place, kept[name])
+
+
+def allocate(buffer: Buffer, device: torch.device | str) -> torch.Tensor:
+    """An output, still to be filled; elements in front that are no tensor of the file are zero."""
+    tensor = torch.empty(buffer.shape, dtype=TORCH_DTYPES[buffer.dtype], device=device)
+    if buffer.filled is not None:
+        tensor[buffer.filled :].zero_()
+    return tensor
+
+
+def place_shard(shard: Shard, full: torch.Tensor, place: Place, output: torch.Tensor) -> None:
+    """The rank's part of a full tensor, and the zeros of its padding, into the output that it goes into."""
+    with torch.no_grad():
+        target = output if place.element is None else output[place.element]
+        if place.dim is None:
+            scalar = target if target.dim() == 0 else target[place.moves[0].place]
+            scalar.copy_(full.reshape(()))
+        else:
+            place_rows(shard, full, place.dim, place.moves, target)
+
+
+def place_rows(shard: Shard, full: torch.Tensor, dim: int, moves: tuple[Move, ...], target: torch.Tensor) -> None:
+    """One copy for each move and each product of regions; all rows of `target` that are the shard's are written."""
+    others = shard.at[:dim] + shard.at[dim + 1 :]
+    for start, stop, local in pieces(shard.at[dim]):
+        for move in moves:
+            blocks = move.blocks(local, local + stop - start)
+            for source, to in copy_rectangles(others):
+                rows = file_rows(beside(full, source, dim), dim, move, blocks, start - local)
+                output_rows(beside(target, to, dim), dim, move, blocks).copy_(rows)
+            for zeros in zero_rectangles(others):
+                output_rows(beside(target, zeros, dim), dim, move, blocks).zero_()
+    for start, stop in pads(shard.at[dim]):
+        for move in moves:
+            output_rows(target, dim, move, move.blocks(start, stop)).zero_()
+
+
+def beside(tensor: torch.Tensor, rectangle: Rectangle, dim: int) -> torch.Tensor:
+    """All rows of `dim`, and a rectangle of the other dims."""
+    return view(tensor, rectangle[:dim] + ((0, tensor.shape[dim]),) + rectangle[dim:])
+
+
+def file_rows(full: torch.Tensor, dim: int, move: Move, blocks: range, shift: int) -> torch.Tensor:
+    """Some blocks of a move, in the full tensor, whose rows are the local ones and `shift` more."""
+    row = move.first + blocks.start * move.pitch + shift
+    return strided(full, dim, row, (len(blocks), *move.sizes), (move.pitch, *move.strides))
+
+
+def output_rows(output: torch.Tensor, dim: int, move: Move, blocks: range) -> torch.Tensor:
+    """The same blocks, in the output."""
+    row = move.place + blocks.start * move.to_pitch
+    return strided(output, dim, row, (len(blocks), *move.sizes), (move.to_pitch, *move.to))
+
+
 class MappedFile:
     """One file of a checkpoint, mapped read-only. The mapping is closed with the last view of it, never under one."""
 
@@ -1710,9 +2170,11 @@ def load(
     device: torch.device | str = "cpu",
     dtype: torch.dtype | None = None,
     progress: Progress | None = None,
+    fused: bool = True,
 ) -> dict[str, torch.Tensor]:
     """One rank's tensors by name, in the spec's order; a tied tensor that the file lacks is its twin, the same object.
 
+    fused: an output stands in the place of its first tensor, and for all of them; False: every tensor by itself.
     dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
     stay as they are. All headers are checked before a tensor is allocated. Raises ShardError; nothing is kept then.
     """
@@ -1724,12 +2186,17 @@ def load(
     refuse_packed(headers)
     survey = take_survey(spec.tensors, spec.formats, config, mesh, headers)
     check_coverage(survey, headers, spec.ignored)
-    tensors = rank_tensors(spec.tensors, config, mesh, survey)
+    tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
     shards = cut(tensors, survey.choices)
     twins = tied_twins(tensors, survey.choices)
     if cast_to:
         shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
-    loaded = read_shards(shards, headers, device, progress)
+    places: Places = {}
+    if fused:
+        whole_outputs(survey.outputs, survey.tensors, survey.choices)
+        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+        check_twins(twins, places)
+    loaded = read_shards(shards, headers, device, progress, places)
     return loaded | {name: loaded[twin] for name, twin in twins.items()}
 
 
@@ -1764,10 +2231,24 @@ def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
     return twins
 
 
+def check_twins(twins: Mapping[str, str], places: Places) -> None:
+    """Raises SHD105 for a tensor that is tied to one that goes into an output."""
+    findings: list[Finding] = [
+        ("SHD105", f"{name} is tied to {twin}, which goes into {places[twin].buffer.name}")
+        for name, twin in twins.items()
+        if twin in places
+    ]
+    if findings:
+        raise ShardError(*findings)
+
+
 def read_shards(
-    shards: list[Shard], headers: Headers, device: torch.device | str, progress: Progress | None
+    shards: list[Shard], headers: Headers, device: torch.device | str, progress: Progress | None, places: Places
 ) -> dict[str, torch.Tensor]:
-    """The local tensors by name, in the order of `shards`; read file by file, in the order of their bytes."""
+    """The local tensors by name, in the order of `shards`; read file by file, in the order of their bytes.
+
+    Those that have a place are copied to it, and their outputs are in the result.
+    """
     by_file: dict[str, list[Shard]] = defaultdict(list)
     for shard in sorted(shards, key=lambda shard: headers[shard.name].begin):
         by_file[headers[shard.name].file].append(shard)
@@ -1777,25 +2258,40 @@ def read_shards(
         mapped = MappedFile(Path(file))
         for shard in by_file[file]:
             header = headers[shard.name]
-            loaded[shard.name] = copy_shard(shard, mapped.tensor(shard.name, header), device)
+            keep_shard(shard, mapped.tensor(shard.name, header), device, places.get(shard.name), loaded)
             mapped.drop(header)
             done += shard.local_bytes
             if progress:
                 progress(done, total)
-    return {shard.name: loaded[shard.name] for shard in shards}
+    names = dict.fromkeys(places[shard.name].buffer.name if shard.name in places else shard.name for shard in shards)
+    return {name: loaded[name] for name in names}
 
 
-def shard_tensors(spec: Spec, full: Mapping[str, torch.Tensor], config: Config, mesh: Mesh) -> dict[str, torch.Tensor]:
+def shard_tensors(
+    spec: Spec, full: Mapping[str, torch.Tensor], config: Config, mesh: Mesh, *, fused: bool = True
+) -> dict[str, torch.Tensor]:
     """This rank's part of full tensors by file name, each on its own device; `full` may be a few of a checkpoint.
 
     A tensor that the rank keeps whole is the very object given; any other has storage of its own.
+    fused: an output stands for all of its tensors, of which `full` has to have those of this rank, or none.
     Everything is checked before a tensor is allocated. Raises ShardError.
     """
     headers = {name: header_of(tensor) for name, tensor in full.items()}
     survey = take_survey(spec.tensors, spec.formats, config, mesh, headers, subset=True)
     check_coverage(survey, headers, spec.ignored)
-    shards = cut(rank_tensors(spec.tensors, config, mesh, survey), survey.choices)
-    return {shard.name: part_of(full[shard.name], shard) for shard in shards}
+    tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
+    shards = cut(tensors, survey.choices)
+    places: Places = {}
+    if fused:
+        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+    kept: dict[str, torch.Tensor] = {}
+    for shard in shards:
+        source = full[shard.name]
+        if shard.name in places:
+            keep_shard(shard, source, source.device, places[shard.name], kept)
+        else:
+            kept[shard.name] = part_of(source, shard)
+    return kept
 
 
 def header_of(tensor: torch.Tensor) -> Header:

@@ -15,6 +15,7 @@ from shardc.layout.split import Dealing, deal
 from shardc.plan.kinds import MEANING
 from shardc.spec.library import contract_file
 from shardc.spec.model import Axis, Group, Spec, Tensor
+from shardc.spec.outputs import Output
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs" / "language.md").read_text()
@@ -34,7 +35,7 @@ def test_what_rank_1_of_2_keeps(formula: str, rows: str) -> None:
     assert ", ".join(f"{start}..{stop}" for start, stop, _ in kept) == rows
 
 
-@pytest.mark.parametrize("model", [Spec, Axis, Group, Tensor])
+@pytest.mark.parametrize("model", [Spec, Axis, Group, Tensor, Output])
 def test_every_field_is_there(model: type[BaseModel]) -> None:
     fields = {field.alias or name for name, field in model.model_fields.items()}
     assert {field for field in fields if f"`{field}`" not in TEXT} == set()

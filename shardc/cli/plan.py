@@ -24,6 +24,7 @@ from shardc.plan.evidence import Evidence
 from shardc.plan.plan import Plan
 from shardc.plan.proof import prove
 from shardc.plan.sweep import sweep
+from shardc.rules import outputs
 from shardc.rules.meshes import mesh_findings
 from shardc.spec.target import NAMED
 
@@ -142,7 +143,7 @@ def _bind(
     if evidence is None:
         return None, findings
     bound = bind(resolved, evidence)
-    return bound, bound.findings
+    return bound, bound.findings or list(outputs.check(bound))
 
 
 def _evidence(config: Path | None, checkpoint: Path | None, tp: int | None) -> tuple[Evidence | None, list[Diagnostic]]:

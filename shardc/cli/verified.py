@@ -12,7 +12,7 @@ from shardc.diagnostics import Diagnostic
 from shardc.diagnostics.findings import Counts, counts
 from shardc.plan.bound import bind
 from shardc.plan.resolved import Resolved
-from shardc.rules import claims, coverage
+from shardc.rules import claims, coverage, outputs
 from shardc.rules.sizes import valid_sizes
 
 
@@ -73,7 +73,7 @@ def _compared(checkpoint: Checkpoint, spec: Resolved, known: Verified, sizes: bo
     out.findings += bound.findings
     if not bound.findings:
         covered = coverage.check(bound, checkpoint.headers)
-        out.findings += [*claims.check(bound), *covered.findings]
+        out.findings += [*claims.check(bound), *outputs.check(bound), *covered.findings]
         out.claimed, out.ignored, out.compared = covered.claimed, covered.ignored, True
         if sizes and covered.claimed and "tp" in spec.mesh_dims:
             out.valid_tp = valid_sizes(bound, dict.fromkeys(spec.mesh_dims, 1), "tp")

@@ -33,6 +33,7 @@ NAMES: dict[str, str] = {
     "SHD212": "cut-inside-unit",
     "SHD213": "ragged-unit",
     "SHD220": "valid-size-not-claimed",
+    "SHD230": "output",
     # 3xx: contracts
     "SHD301": "contract",
     # 4xx: checkpoints
@@ -49,6 +50,7 @@ NAMES: dict[str, str] = {
     "SHD412": "already-cut",
     "SHD413": "shadowed",
     "SHD414": "out-of-scope",
+    "SHD420": "mixed-output",
     # 5xx: the generated tree
     "SHD501": "out-of-date",
     "SHD502": "missing-module",

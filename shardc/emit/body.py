@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count, groupby
 from operator import attrgetter
 
 from shardc.emit.axes import index_values, options
 from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
 from shardc.emit.dims import Dims
+from shardc.emit.outputs import output_code
 from shardc.emit.python import code, identifier, name_code, quote
 from shardc.emit.strides import stride_code
 from shardc.layout.expr import Expr, Name, names, segments_of, walk
@@ -155,6 +157,8 @@ class Body:
             own = [when for when in entry.when if when not in shared]
             inside = self._conditions(own, depth)
             self._tensor(entry, prefix, dims, self._ends({} if is_alike else entry.on, inside))
+        for output in (output for output in self.resolved.outputs if output.group == group):
+            self._code(output_code(output, dims, partial(_named, prefix)), depth)
 
     def _conditions(self, whens: Iterable[Expr], depth: int) -> int:
         for when in whens:
@@ -170,7 +174,7 @@ class Body:
         return depth
 
     def _tensor(self, entry: Entry, prefix: str, dims: Dims, depth: int) -> None:
-        name = f"at + {quote(entry.pattern.removeprefix(prefix))}" if prefix else name_code(entry.pattern)
+        name = _named(prefix, entry.pattern)
         shape = tuple_of([dims.size(expr) for expr in entry.written])
         spec = self.resolved.spec.dtype
         dtype = tuple_of([quote(d) for d in entry.dtypes]) if entry.dtypes != tuple(spec.file) else "DTYPE"
@@ -254,3 +258,10 @@ def _common_prefix(entries: list[Entry]) -> str:
     shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     prefix = first[: first.rfind(".", 0, shared) + 1]
     return prefix if "{" in prefix else ""
+
+
+def _named(prefix: str, pattern: str) -> str:
+    """A name pattern as code, by the variable `at` where it begins with the prefix."""
+    if not prefix or not pattern.startswith(prefix):
+        return name_code(pattern)
+    return f"at + {quote(pattern.removeprefix(prefix))}"

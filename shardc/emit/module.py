@@ -45,6 +45,7 @@ def module(resolved: Resolved) -> str:
         mesh_text=_docstring(f"Mesh: {_mesh_text(resolved)}"),
         contracts_text=_docstring(f"Contracts: {_contracts_text(resolved)}"),
         needs_lcm=body.needs_lcm,
+        has_outputs=bool(resolved.outputs),
         **parts,
     )
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from shardc.layout.show import show
 from shardc.plan.collectives import at_work
 from shardc.plan.compile import Compiled
+from shardc.plan.output_rows import output_data
 from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.rectangles import zero_fill
 from shardc.plan.totals import Totals, rank_totals
@@ -38,6 +39,7 @@ def _rank(plan: Plan, rank: Coords, tensors: str) -> dict[str, object]:
         "rank": dict(rank),
         **_totals(rank_totals(plan, rank)),
         "tensors": [row for shard in plan.shards(rank) for row in _tensors(shard, tensors)],
+        "outputs": list(output_data(plan, rank, tensors)),
     }
 
 

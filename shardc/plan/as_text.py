@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from shardc.layout.show import show
 from shardc.plan.collectives import at_work
 from shardc.plan.compile import Compiled
+from shardc.plan.output_rows import OutputRow, output_rows
 from shardc.plan.plan import Coords, Plan
 from shardc.plan.rows import Row, rows
 from shardc.plan.totals import Totals, rank_totals
 
 _HEADINGS = ("tensor", "layers", "full shape", "shard", "per rank", "units/rank", "rank total")
+_OUTPUT_HEADINGS = ("output", "layers", "per rank", "built of")
 
 
 def as_text(compiled: Compiled, rank: Coords, tensors: str = "*") -> str:
@@ -20,6 +22,9 @@ def as_text(compiled: Compiled, rank: Coords, tensors: str = "*") -> str:
     assert plan is not None
     cells = [_cells(row) for row in rows(plan, rank, tensors)]
     lines = table([_HEADINGS, *cells], right={6})
+    built = [_output_cells(row) for row in output_rows(plan, rank, tensors)]
+    if built:
+        lines += ["", *table([_OUTPUT_HEADINGS, *built], right=set())]
     return "\n".join([*lines, "", *_summary(compiled, plan, rank)])
 
 
@@ -31,6 +36,10 @@ def as_markdown(compiled: Compiled, rank: Coords, tensors: str = "*") -> str:
     for row in rows(plan, rank, tensors):
         name, *rest = _cells(row)
         lines.append(f"| `{name}` | " + " | ".join(rest) + " |")
+    built = [_output_cells(row) for row in output_rows(plan, rank, tensors)]
+    if built:
+        lines += ["", "| " + " | ".join(_OUTPUT_HEADINGS) + " |", "|---|---|---|---|"]
+        lines += [f"| `{name}` | " + " | ".join(rest) + " |" for name, *rest in built]
     return "\n".join([*lines, "", *(f"{line}  " for line in _summary(compiled, plan, rank))])
 
 
@@ -67,6 +76,10 @@ def _cells(row: Row) -> list[str]:
         row.units,
         size(row.totals.local),
     ]
+
+
+def _output_cells(row: OutputRow) -> list[str]:
+    return [row.output, f"x{row.count}" if row.count != 1 else "", shape(row.local_shape), row.of]
 
 
 def _summary(compiled: Compiled, plan: Plan, rank: Coords) -> list[str]:

@@ -13,6 +13,7 @@ from shardc.layout.evaluate import condition, number
 from shardc.layout.regions import Scope, size
 from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_stride
 from shardc.layout.strides import strides
+from shardc.plan.built import Outputs, build
 from shardc.plan.evidence import Evidence
 from shardc.plan.families import MAX_TENSORS, enumerate_names, tensor_count
 from shardc.plan.family import Family
@@ -47,7 +48,8 @@ class Grain:
 class Bound:
     """Values of symbols, families with their formats, and granules. `findings` are complete once it is made.
 
-    `proved` and `cuttable` remember groups of dims, and `answers` contracts, over the meshes that are tried.
+    `proved` and `cuttable` remember groups of dims, `buildable` outputs and `answers` contracts, over the meshes that
+    are tried.
     """
 
     resolved: Resolved
@@ -58,6 +60,7 @@ class Bound:
     findings: list[Diagnostic] = field(default_factory=list)
     proved: set[Hashable] = field(default_factory=set)
     cuttable: set[Hashable] = field(default_factory=set)
+    buildable: set[Hashable] = field(default_factory=set)
     answers: dict[Hashable, object] = field(default_factory=dict)
 
     @property
@@ -85,6 +88,11 @@ class Bound:
     def dims(self) -> list[list[StoredDim]]:
         """All dims of all stored tensors, those that are cut alike together."""
         return grouped(self.families)
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        """What the spec's outputs are built of."""
+        return build(self.resolved.outputs, self.families, self.values)
 
     @cached_property
     def grains(self) -> list[Grain]:

@@ -12,9 +12,12 @@ from shardc.layout.regions import Scope, measure
 from shardc.layout.split import Split
 from shardc.layout.units import CutError
 from shardc.plan.bound import AxisKey, Bound
+from shardc.plan.built import Built
 from shardc.plan.family import Family
+from shardc.plan.output_ranks import cut_key, output_layouts
 from shardc.plan.plan import Coords, Plan
 from shardc.plan.resolved import Axis, Contract, Entry
+from shardc.plan.row_moves import OutputError
 from shardc.plan.stages import ranks_at
 
 
@@ -68,6 +71,15 @@ class TieFault:
 
 
 @dataclass(frozen=True)
+class OutputFault:
+    """An output that the ranks of this mesh can't build; `name` is of its part at fault."""
+
+    built: Built
+    name: str
+    error: OutputError
+
+
+@dataclass(frozen=True)
 class ContractHolds:
     """A contract that holds, with its parameters on the first rank."""
 
@@ -84,11 +96,13 @@ class Compiled:
     cuts: list[CutFault] = field(default_factory=list)
     contracts: list[ContractFault] = field(default_factory=list)
     ties: list[TieFault] = field(default_factory=list)
+    outputs: list[OutputFault] = field(default_factory=list)
     holds: list[ContractHolds] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
-        return self.plan is not None and not (self.axes or self.cuts or self.contracts or self.ties)
+        faults = self.axes or self.cuts or self.contracts or self.ties or self.outputs
+        return self.plan is not None and not faults
 
 
 def compile_plan(bound: Bound, mesh: Mapping[str, int]) -> Compiled:
@@ -99,6 +113,8 @@ def compile_plan(bound: Bound, mesh: Mapping[str, int]) -> Compiled:
         return out
     out.plan = Plan(bound, mesh, splits)
     _try_cuts(out.plan, out)
+    if not out.cuts:
+        _try_outputs(out.plan, out)
     _ask_contracts(out.plan, out)
     out.ties += _parted_ties(bound, mesh)
     return out
@@ -167,6 +183,25 @@ def _parted_ties(bound: Bound, mesh: Mapping[str, int]) -> Iterator[TieFault]:
             wanted = ranks_at(entry.on[over], size) if over in entry.on else set(range(size))
             for rank in sorted(wanted - ranks_at(ends, size))[:1]:
                 yield TieFault(entry, twin, over, rank, size)
+
+
+def _try_outputs(plan: Plan, out: Compiled) -> None:
+    """Every output, on a rank for each way in which it may be cut."""
+    for built in plan.bound.outputs.built:
+        key = cut_key(plan, built)
+        if key in plan.bound.buildable:
+            continue
+        for part in range(built.parts):
+            try:
+                for _ in output_layouts(plan, built, part):
+                    pass
+            except OutputError as error:
+                stored = built.families[0].stored.parts[part].part
+                first = built.builds[0].name
+                out.outputs.append(OutputFault(built, stored.named(first) if stored else first, error))
+                break
+        else:
+            plan.bound.buildable.add(key)
 
 
 def _ask_contracts(plan: Plan, out: Compiled) -> None:

@@ -21,7 +21,7 @@ _COMBINATION = 50
 
 def enumerate_names(entry: Entry, values: Mapping[str, object]) -> list[Names]:
     """Every name of the entry whose conditions hold, family by family. FormulaError where a formula has no value."""
-    ranges = _ranges(entry, values)
+    ranges = ranges_of(entry, values)
     shaping = _shaping(entry)
     outer = _outer(entry)
     inner = tuple((loop.index, ranges[loop.index]) for loop in entry.loops if loop.index not in outer)
@@ -39,12 +39,13 @@ def enumerate_names(entry: Entry, values: Mapping[str, object]) -> list[Names]:
 
 def tensor_count(entry: Entry, values: Mapping[str, object]) -> int:
     """At most how many tensors an entry stands for, and more where telling them apart is work."""
-    ranges = _ranges(entry, values)
+    ranges = ranges_of(entry, values)
     combinations = prod(len(ranges[index]) for index in _outer(entry))
     return prod(map(len, ranges.values())) + (combinations - 1) * _COMBINATION
 
 
-def _ranges(entry: Entry, values: Mapping[str, object]) -> dict[str, range]:
+def ranges_of(entry: Entry, values: Mapping[str, object]) -> dict[str, range]:
+    """The values of each index."""
     return {loop.index: _range(loop, values) for loop in entry.loops}
 
 

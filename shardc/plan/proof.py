@@ -17,6 +17,7 @@ from shardc.layout.paths import paths
 from shardc.layout.regions import Regions, local_size
 from shardc.plan.family import Family
 from shardc.plan.multiplicity import Runs, multiplicity
+from shardc.plan.output_ranks import prove_outputs
 from shardc.plan.plan import Plan
 from shardc.plan.stages import is_on
 from shardc.plan.stored_dims import StoredDim
@@ -42,6 +43,7 @@ def prove(plan: Plan) -> Proof:
             dims += 1
     for family in plan.families:
         _prove_names(plan, family)
+    prove_outputs(plan)
     return Proof(dims, ranks)
 
 

@@ -10,13 +10,15 @@ from shardc.layout.parse import parse
 from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
 from shardc.plan.formulas import Formulas
-from shardc.plan.resolved import Axis, Contract, Entry, HeaderDim, Resolved, Symbol, in_order
+from shardc.plan.output_claims import check_claims
+from shardc.plan.read_outputs import OutputReader
+from shardc.plan.resolved import Axis, Contract, Entry, HeaderDim, Output, Resolved, Symbol, in_order
 from shardc.plan.written import keys_of
 from shardc.source import Document, Path_
 from shardc.spec.library import contract_file, contract_names
 from shardc.spec.model import Group, Spec
 
-#: Tensors that are written down, with those that `like` takes over.
+#: Tensors and outputs that are written down, with those that `like` takes over.
 MAX_ENTRIES = 5_000
 
 
@@ -32,15 +34,19 @@ def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]
     lets = formulas.expand(lets, ("let",))
     reader = EntryReader(spec, formulas, set(symbols), axes, lets)
     entries: list[Entry] = []
+    outputs: list[Output] = []
     for name, group in spec.groups.items():
         place = _source_group(spec, name, group, formulas)
-        if len(entries) + len(keys_of(place[1])) > MAX_ENTRIES:
+        if len(entries) + len(outputs) + len(keys_of(place[1])) + len(place[1].outputs) > MAX_ENTRIES:
             message = f"with the tensors of `{name}` the spec has over {MAX_ENTRIES} entries"
             formulas.findings.append(Diagnostic("SHD005", message, Label(document.key("groups", name))))
             break
-        entries += reader.read(name, *place)
+        here = reader.read(name, *place)
+        entries += here
+        outputs += OutputReader(formulas, set(symbols), axes, lets).read(name, *place, here)
+    check_claims(outputs, entries, formulas)
     contracts = _contracts(spec, formulas, set(symbols), axes, lets)
-    return Resolved(spec, document, symbols, axes, lets, tuple(entries), contracts), formulas.findings
+    return Resolved(spec, document, symbols, axes, lets, tuple(entries), contracts, tuple(outputs)), formulas.findings
 
 
 def _check_distinct(spec: Spec, formulas: Formulas) -> None:
@@ -88,7 +94,7 @@ def _source_group(spec: Spec, name: str, group: Group, formulas: Formulas) -> tu
     seen = [name]
     source, path = group, ("groups", name)
     while source.like is not None:
-        own = [part for part in ("tensors", "use", "let", "axes") if getattr(source, part)]
+        own = [part for part in ("tensors", "use", "let", "axes", "outputs") if getattr(source, part)]
         where: Path_ = (*path, "like")
         if own:
             message = f"`like` takes over the {own[0]} of {source.like}: {path[1]} has none of its own"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from shardc.layout.expr import Expr, Num, names
+from shardc.layout.permutation import Run
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
 from shardc.plan.stages import Ends
@@ -197,6 +198,41 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A tensor that an output takes in. `origin` and `runs` say how its rows move; None and () where they do not."""
+
+    entry: Entry
+    path: Path_
+    origin: Expr | None = None
+    runs: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True)
+class Output:
+    """A tensor that a rank builds of others: one after the other along the output dim, or interleaved `by` an axis.
+
+    `stack` is the index whose elements become a dim in front; it is not in `pattern`.
+    """
+
+    group: str
+    pattern: str
+    path: Path_
+    members: tuple[Member, ...]
+    by: str | None
+    stack: str | None
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The indices of its name."""
+        return tuple(loop for loop in self.members[0].entry.loops if loop.index != self.stack)
+
+    @property
+    def stack_axis(self) -> str | None:
+        """The axis whose elements are stacked."""
+        return next((loop.axis for loop in self.members[0].entry.loops if loop.index == self.stack), None)
+
+
+@dataclass(frozen=True)
 class Contract:
     """A kernel's requirement. `over` has the mesh dims whose ranks may differ in it, tp first; tp if there is none."""
 
@@ -227,6 +263,7 @@ class Resolved:
     lets: Mapping[str, Expr]
     entries: tuple[Entry, ...]
     contracts: tuple[Contract, ...]
+    outputs: tuple[Output, ...] = ()
 
     def axes_of(self, entry: Entry) -> Mapping[str, Axis]:
         """The axes that an entry may name: the spec's, and those of its group."""

@@ -29,6 +29,7 @@ def reasons(compiled: Compiled) -> tuple[str, ...]:
     out = [f"{fault.error.code} {fault.error.message}" for fault in compiled.axes]
     out += [f"{fault.error.code} {fault.name}: {fault.error.message}" for fault in compiled.cuts]
     out += [f"SHD401 {fault.message}" for fault in compiled.ties]
+    out += [f"{fault.error.code} {fault.name}: {fault.error.message}" for fault in compiled.outputs]
     for broken in compiled.contracts:
         if broken.error is not None:
             out.append(f"{broken.error.code} {broken.contract.use}: {broken.error.message}")

@@ -1,4 +1,4 @@
-"""What stands in the way of a spec on the meshes of one target: axes, cuts inside units, contracts."""
+"""What stands in the way of a spec on the meshes of one target: axes, cuts inside units, outputs, contracts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from shardc.diagnostics import Diagnostic
 from shardc.plan.bound import Bound
 from shardc.plan.compile import Compiled, ContractFault, CutFault, TieFault
-from shardc.rules import axes, contracts, cuts, tied
+from shardc.rules import axes, contracts, cuts, outputs, tied
 from shardc.rules.sizes import Also
 
 Mesh = Mapping[str, int]
@@ -30,6 +30,7 @@ def mesh_findings(bound: Bound, results: list[tuple[Mesh, Compiled]]) -> list[Di
     out = [axes.finding(cause, bound) for cause in axes.collect(faults)]
     for (first_cuts, mesh), *more_cuts in by_cut.values():
         out += cuts.findings(first_cuts, bound, mesh, _also(mesh, [m for _, m in more_cuts], first_cuts[0].over))
+    out += outputs.findings(((fault, mesh) for mesh, result in results for fault in result.outputs), bound)
     for (broken, mesh), *more in by_contract.values():
         also = _also(mesh, [m for _, m in more], broken.contract.over)
         out.append(contracts.finding(broken, bound, mesh, also))

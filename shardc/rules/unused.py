@@ -40,6 +40,8 @@ def _used(resolved: Resolved) -> set[str]:
             needed |= set(fragment_file(use.fragment).needs) - use.given.keys()
         for tensor in group.tensors.values():
             texts += [*tensor.shape, tensor.when, tensor.tied_to.when if tensor.tied_to else None]
+        for output in group.outputs.values():
+            texts += [output.by, *(layout for member in output.members for layout in (member.origin, member.to))]
     for contract in spec.contracts:
         texts += [contract.when, *contract.given.values()]
     texts += [axis.size for axis in axes]

@@ -14,6 +14,7 @@ from shardc.runtime.headers import Header
 from shardc.runtime.indexes import read_config, read_headers
 from shardc.runtime.loading import load
 from shardc.runtime.meshes import MeshDim, mesh
+from shardc.runtime.outputs import Granules, Output, Permuted, Turn
 from shardc.runtime.planning import plan
 from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
 from shardc.runtime.resharding import shard_tensors
@@ -34,6 +35,7 @@ ORDER: tuple[str, ...] = (
     "regions",
     "rectangles",
     "dtypes",
+    "outputs",
     "headers",
     "contents",
     "tensors",
@@ -48,6 +50,10 @@ ORDER: tuple[str, ...] = (
     "planning",
     "coverage",
     "copies",
+    "members",
+    "moves",
+    "buffers",
+    "placing",
     "mapped",
     "loading",
     "resharding",
@@ -63,14 +69,18 @@ __all__ = [
     "Dim",
     "Finding",
     "Format",
+    "Granules",
     "Header",
     "MeshDim",
+    "Output",
     "Part",
+    "Permuted",
     "Region",
     "Shard",
     "ShardError",
     "Spec",
     "Tensor",
+    "Turn",
     "axis",
     "ceil_div",
     "contract",

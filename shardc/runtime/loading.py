@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 
 import torch
 
+from shardc.runtime.buffers import Places, places_of
 from shardc.runtime.choices import Headers
-from shardc.runtime.copies import copy_shard
 from shardc.runtime.coverage import check_coverage
 from shardc.runtime.cutting import Choices, cut
 from shardc.runtime.dtypes import CASTABLE, FILE_DTYPES
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.indexes import read_config, read_headers
 from shardc.runtime.mapped import MappedFile
+from shardc.runtime.members import whole_outputs
+from shardc.runtime.placing import keep_shard
 from shardc.runtime.planning import Mesh, rank_tensors, take_survey
 from shardc.runtime.refusals import refuse_directory, refuse_packed
 from shardc.runtime.shards import Shard
@@ -33,9 +35,11 @@ def load(
     device: torch.device | str = "cpu",
     dtype: torch.dtype | None = None,
     progress: Progress | None = None,
+    fused: bool = True,
 ) -> dict[str, torch.Tensor]:
     """One rank's tensors by name, in the spec's order; a tied tensor that the file lacks is its twin, the same object.
 
+    fused: an output stands in the place of its first tensor, and for all of them; False: every tensor by itself.
     dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
     stay as they are. All headers are checked before a tensor is allocated. Raises ShardError; nothing is kept then.
     """
@@ -47,12 +51,17 @@ def load(
     refuse_packed(headers)
     survey = take_survey(spec.tensors, spec.formats, config, mesh, headers)
     check_coverage(survey, headers, spec.ignored)
-    tensors = rank_tensors(spec.tensors, config, mesh, survey)
+    tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
     shards = cut(tensors, survey.choices)
     twins = tied_twins(tensors, survey.choices)
     if cast_to:
         shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
-    loaded = read_shards(shards, headers, device, progress)
+    places: Places = {}
+    if fused:
+        whole_outputs(survey.outputs, survey.tensors, survey.choices)
+        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+        check_twins(twins, places)
+    loaded = read_shards(shards, headers, device, progress, places)
     return loaded | {name: loaded[twin] for name, twin in twins.items()}
 
 
@@ -87,10 +96,24 @@ def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
     return twins
 
 
+def check_twins(twins: Mapping[str, str], places: Places) -> None:
+    """Raises SHD105 for a tensor that is tied to one that goes into an output."""
+    findings: list[Finding] = [
+        ("SHD105", f"{name} is tied to {twin}, which goes into {places[twin].buffer.name}")
+        for name, twin in twins.items()
+        if twin in places
+    ]
+    if findings:
+        raise ShardError(*findings)
+
+
 def read_shards(
-    shards: list[Shard], headers: Headers, device: torch.device | str, progress: Progress | None
+    shards: list[Shard], headers: Headers, device: torch.device | str, progress: Progress | None, places: Places
 ) -> dict[str, torch.Tensor]:
-    """The local tensors by name, in the order of `shards`; read file by file, in the order of their bytes."""
+    """The local tensors by name, in the order of `shards`; read file by file, in the order of their bytes.
+
+    Those that have a place are copied to it, and their outputs are in the result.
+    """
     by_file: dict[str, list[Shard]] = defaultdict(list)
     for shard in sorted(shards, key=lambda shard: headers[shard.name].begin):
         by_file[headers[shard.name].file].append(shard)
@@ -100,9 +123,10 @@ def read_shards(
         mapped = MappedFile(Path(file))
         for shard in by_file[file]:
             header = headers[shard.name]
-            loaded[shard.name] = copy_shard(shard, mapped.tensor(shard.name, header), device)
+            keep_shard(shard, mapped.tensor(shard.name, header), device, places.get(shard.name), loaded)
             mapped.drop(header)
             done += shard.local_bytes
             if progress:
                 progress(done, total)
-    return {shard.name: loaded[shard.name] for shard in shards}
+    names = dict.fromkeys(places[shard.name].buffer.name if shard.name in places else shard.name for shard in shards)
+    return {name: loaded[name] for name in names}

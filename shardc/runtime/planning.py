@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shardc.runtime.choices import Choice, Headers, choose, file_names, missing_finding
@@ -14,6 +14,7 @@ from shardc.runtime.cutting import cut
 from shardc.runtime.errors import Finding, ShardError, findings_together
 from shardc.runtime.granules import granules, no_granules
 from shardc.runtime.meshes import MeshDim
+from shardc.runtime.outputs import Output
 from shardc.runtime.settling import facts_of
 from shardc.runtime.shards import Shard
 from shardc.runtime.tensors import Describe, Formats, Tensor
@@ -25,10 +26,12 @@ Mesh = Mapping[str, MeshDim]
 class Survey:
     """The first pass: every tensor the file should hold, and the format of each (None: the file lacks it).
 
+    outputs: those of all ranks together.
     claimed: names of tensors that are in the file, but not as they should be.
     """
 
     tensors: list[Tensor]
+    outputs: list[Output]
     choices: dict[str, Choice | None]
     claimed: frozenset[str]
     findings: tuple[Finding, ...]
@@ -46,7 +49,8 @@ def plan(
     survey = take_survey(describe, formats, config, mesh, headers)
     if survey.findings:
         raise ShardError(*survey.findings)
-    return cut(rank_tensors(describe, config, mesh, survey), survey.choices)
+    tensors, _ = rank_tensors(describe, config, mesh, survey)
+    return cut(tensors, survey.choices)
 
 
 @collector_at_rest()
@@ -60,7 +64,7 @@ def take_survey(
     subset: bool = False,
 ) -> Survey:
     """The first pass: all mesh dims at size 1. In a subset of a checkpoint no tensor is missed."""
-    tensors = list(describe(config, whole_file(mesh), no_granules(), Contents(headers)))
+    tensors, outputs = apart(describe(config, whole_file(mesh), no_granules(), Contents(headers)))
     facts = {name: facts_of(format, config) for name, format in formats.items()}
     choices: dict[str, Choice | None] = {}
     claimed: set[str] = set()
@@ -76,7 +80,7 @@ def take_survey(
         if choices[tensor.name] is None and not (subset or tensor.optional or tensor.tied_to):
             findings.append(missing_finding(tensor, formats))
     findings += claimed_twice(choices, tensors)
-    return Survey(tensors, choices, frozenset(claimed), tuple(findings), Contents(headers))
+    return Survey(tensors, outputs, choices, frozenset(claimed), tuple(findings), Contents(headers))
 
 
 def claimed_twice(choices: Mapping[str, Choice | None], tensors: list[Tensor]) -> list[Finding]:
@@ -97,12 +101,24 @@ def is_single(mesh: Mesh) -> bool:
 
 
 @collector_at_rest()
-def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> list[Tensor]:
+def rank_tensors(describe: Describe, config: Config, mesh: Mesh, survey: Survey) -> tuple[list[Tensor], list[Output]]:
     """The second pass: the tensors that this rank keeps, cut for its mesh; of one rank alone, those of the first.
 
     Raises ShardError with every axis that cannot be dealt, or else with every contract that does not hold.
     """
     if is_single(mesh):
-        return survey.tensors
+        return survey.tensors, survey.outputs
     with findings_together():
-        return list(describe(config, mesh, granules(survey.tensors, survey.choices), survey.contents))
+        return apart(describe(config, mesh, granules(survey.tensors, survey.choices), survey.contents))
+
+
+def apart(described: Iterable[Tensor | Output]) -> tuple[list[Tensor], list[Output]]:
+    """What a module describes: the tensors, and the outputs."""
+    tensors: list[Tensor] = []
+    outputs: list[Output] = []
+    for one in described:
+        if isinstance(one, Output):
+            outputs.append(one)
+        else:
+            tensors.append(one)
+    return tensors, outputs

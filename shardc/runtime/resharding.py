@@ -6,28 +6,45 @@ from collections.abc import Mapping
 
 import torch
 
+from shardc.runtime.buffers import Places, places_of
 from shardc.runtime.config import Config
 from shardc.runtime.copies import copy_shard
 from shardc.runtime.coverage import check_coverage
 from shardc.runtime.cutting import cut
 from shardc.runtime.dtypes import FILE_DTYPES
 from shardc.runtime.headers import Header
+from shardc.runtime.members import whole_outputs
+from shardc.runtime.placing import keep_shard
 from shardc.runtime.planning import Mesh, rank_tensors, take_survey
 from shardc.runtime.shards import Shard
 from shardc.runtime.tensors import Spec
 
 
-def shard_tensors(spec: Spec, full: Mapping[str, torch.Tensor], config: Config, mesh: Mesh) -> dict[str, torch.Tensor]:
+def shard_tensors(
+    spec: Spec, full: Mapping[str, torch.Tensor], config: Config, mesh: Mesh, *, fused: bool = True
+) -> dict[str, torch.Tensor]:
     """This rank's part of full tensors by file name, each on its own device; `full` may be a few of a checkpoint.
 
     A tensor that the rank keeps whole is the very object given; any other has storage of its own.
+    fused: an output stands for all of its tensors, of which `full` has to have those of this rank, or none.
     Everything is checked before a tensor is allocated. Raises ShardError.
     """
     headers = {name: header_of(tensor) for name, tensor in full.items()}
     survey = take_survey(spec.tensors, spec.formats, config, mesh, headers, subset=True)
     check_coverage(survey, headers, spec.ignored)
-    shards = cut(rank_tensors(spec.tensors, config, mesh, survey), survey.choices)
-    return {shard.name: part_of(full[shard.name], shard) for shard in shards}
+    tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
+    shards = cut(tensors, survey.choices)
+    places: Places = {}
+    if fused:
+        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+    kept: dict[str, torch.Tensor] = {}
+    for shard in shards:
+        source = full[shard.name]
+        if shard.name in places:
+            keep_shard(shard, source, source.device, places[shard.name], kept)
+        else:
+            kept[shard.name] = part_of(source, shard)
+    return kept
 
 
 def header_of(tensor: torch.Tensor) -> Header:

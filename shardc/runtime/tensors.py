@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from shardc.runtime.config import Config
 from shardc.runtime.contents import Contents
 from shardc.runtime.meshes import MeshDim
+from shardc.runtime.outputs import Output
 from shardc.runtime.regions import Regions
 
 DENSE = "dense"
@@ -115,12 +116,12 @@ class Tensor:
 
 
 Formats = Mapping[str, Format]
-Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents], Iterable[Tensor]]
+Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents], Iterable[Tensor | Output]]
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One architecture: its tensors, formats by name, globs of names it leaves alone, mesh dims and default dtypes."""
+    """One architecture: what it describes, formats by name, globs of names it ignores, mesh dims and default dtypes."""
 
     tensors: Describe
     formats: Formats

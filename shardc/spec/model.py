@@ -23,6 +23,7 @@ from shardc.spec.fields import (
     both_dims,
     no_flag,
 )
+from shardc.spec.outputs import Output
 from shardc.spec.shorthand import dtype_form, formats_form, loop_form, symbol_form, tied_form, use_form
 from shardc.spec.target import Target
 
@@ -242,7 +243,7 @@ class Group(Model):
         examples=[{"pp": "first"}, {"pp": ["first", "last"]}],
     )  # fmt: skip
     like: Identifier | None = Field(
-        None, description="Takes over another group's `let`, `axes` and `tensors`; `at`, `for`, `when` are its own.",
+        None, description="Takes over another group's `let`, `axes`, `tensors` and `outputs`, to its own place.",
         examples=["attention"],
     )  # fmt: skip
     use: UseForms = Field(
@@ -262,6 +263,10 @@ class Group(Model):
     tensors: dict[TensorName, Tensor] = Field(
         default_factory=dict, description="Its tensors, by the rest of their names.",
         examples=[{"q_proj.weight": {"shape": ["heads * head_dim", "hidden"], "shard": "channel_rows"}}],
+    )  # fmt: skip
+    outputs: dict[TensorName, Output] = Field(
+        default_factory=dict, max_length=MAX_NAMES, description="Tensors that a rank builds from them.",
+        examples=[{"qkv_proj.weight": {"concat": ["q_proj.weight", "k_proj.weight", "v_proj.weight"]}}],
     )  # fmt: skip
 
 

@@ -11,10 +11,11 @@ from shardc.diagnostics import Diagnostic, Label
 from shardc.source import Document, Path_
 from shardc.spec.fields import SPELLINGS
 from shardc.spec.model import Axis, Contract, DtypeRule, Group, Ignore, Loop, Spec, Symbol, Tensor, Tied, Use
+from shardc.spec.outputs import Member, Output
 from shardc.spec.target import Target
 
 _FIELD_OWNERS: tuple[type[BaseModel], ...] = (
-    Spec, Axis, Group, Tensor, Contract, Ignore, Target, DtypeRule, Symbol, Tied, Loop, Use,
+    Spec, Axis, Group, Tensor, Contract, Ignore, Target, DtypeRule, Symbol, Tied, Loop, Use, Output, Member,
 )  # fmt: skip
 #: More than this many fields that are wrong are counted only.
 MAX_FINDINGS = 200

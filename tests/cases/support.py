@@ -13,7 +13,7 @@ from shardc.diagnostics.render import render
 from shardc.plan.bound import bind
 from shardc.plan.compile import compile_plan
 from shardc.plan.evidence import Evidence, Header
-from shardc.rules import claims, coverage, double_entry, unused
+from shardc.rules import claims, coverage, double_entry, outputs, unused
 from shardc.rules.meshes import mesh_findings
 from tests.support import resolved
 
@@ -71,7 +71,7 @@ def check_case(
     bound = bind(read, Evidence("config.json", config, headers))
     if bound.findings:
         return bound.findings
-    findings = [*double_entry.check(read), *unused.check(read), *claims.check(bound)]
+    findings = [*double_entry.check(read), *unused.check(read), *claims.check(bound), *outputs.check(bound)]
     if headers is not None:
         findings += coverage.check(bound, headers).findings
     return findings + mesh_findings(bound, [(mesh, compile_plan(bound, mesh))])

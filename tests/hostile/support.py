@@ -68,12 +68,18 @@ SPEC: dict[str, Any] = {
                     "dtype": {"file": ["BF16"], "load": "BF16"},
                 },
                 "g.weight": {"shape": ["groups_of * 2", "hidden"], "shard": "channel_rows", "when": "kind[0] != 'c'"},
+                "h.weight": {"shape": ["groups_of", "hidden"], "shard": "head_rows"},
+            },
+            "outputs": {
+                "turned.weight": {"permute": "q.weight", "from": "heads * 2 * 4", "to": "heads * 4 * 2"},
+                "paired.weight": {"interleave": ["g.weight", "h.weight"], "by": "groups_of"},
             },
         },
         "experts": {
             "at": "layers.{layer}.experts.{expert}",
             "for": {"layer": "layers", "expert": "experts"},
             "tensors": {"up.weight": {"shape": ["hidden", "hidden"], "shard": "expert_slices"}},
+            "outputs": {"all.weight": {"concat": ["up.weight"], "stack": "expert"}},
         },
         "again": {"at": "mtp", "like": "embeddings"},
     },

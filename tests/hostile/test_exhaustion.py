@@ -217,3 +217,55 @@ def test_an_index_twice_in_a_name() -> None:
     group = "{at: 'a.{i}', for: {i: 2}, tensors: {'{i}.w': {shape: [1], shard: replicated}}}"
     codes, code = outcome(f"{HEAD}groups: {{g: {group}}}\n{TOY}")
     assert codes == [] and code is not None
+
+
+def permuted(shape: str, origin: str, to: str) -> str:
+    """One tensor whose rows change places."""
+    output = f"{{permute: w, from: '{origin}', to: '{to}'}}"
+    kind = "channel_rows" if "heads" in shape else "replicated"
+    tensors = f"{{w: {{shape: ['{shape}'], shard: {kind}}}}}"
+    return f"axes: {{heads: {{size: 4096}}}}\ngroups: {{g: {{tensors: {tensors}, outputs: {{w: {output}}}}}}}\n"
+
+
+def test_permutations_of_many_terms() -> None:
+    product = " * ".join(f"({i} | {i + 50})" for i in range(2, 40))
+    refused(permuted("4", product, f"1 * {product}") + TOY, "SHD005")
+
+
+@pytest.mark.parametrize("size", ["1000000000", "99999998 * 9999999", "4098"])
+def test_permutations_of_long_granules(size: str) -> None:
+    refused(permuted(size, f"2 * ({size} / 2)", f"({size} / 2) * 2") + TOY, "SHD230")
+
+
+def test_a_long_granule_on_many_ranks() -> None:
+    sizes = [1 << n for n in range(13)]
+    text = permuted("heads * 4096", "heads * 2 * 2048", "heads * 2048 * 2")
+    codes, code = outcome(f"{HEAD}{text}targets: [{{checkpoint: toy, tp: {sizes}}}]\n")
+    assert codes == [] and code is not None
+
+
+def test_pairs_of_a_long_axis() -> None:
+    tensors = "{a: {shape: [long], shard: column_parallel}, b: {shape: [long], shard: column_parallel}}"
+    group = f"{{tensors: {tensors}, outputs: {{ab: {{interleave: [a, b], by: long}}}}}}"
+    codes, code = outcome(f"{HEAD}axes: {{long: {{size: 9007199254740990}}}}\ngroups: {{g: {group}}}\n{TOY}")
+    assert codes == [] and code is not None
+
+
+def test_many_outputs() -> None:
+    outputs = ", ".join(f"o{n}: {{concat: [w]}}" for n in range(301))
+    refused(f"groups: {{g: {{tensors: {{w: {{shape: [1], shard: replicated}}}}, outputs: {{{outputs}}}}}}}\n", "SHD101")
+
+
+def test_groups_that_take_over_many_outputs() -> None:
+    tensors = ", ".join(f"w{n}: {{shape: [1], shard: replicated}}" for n in range(300))
+    outputs = ", ".join(f"o{n}: {{concat: [w{n}]}}" for n in range(300))
+    likes = "".join(f"  g{n}: {{at: p{n}, like: g}}\n" for n in range(1_000))
+    refused(f"groups:\n  g: {{tensors: {{{tensors}}}, outputs: {{{outputs}}}}}\n{likes}", "SHD005")
+
+
+def test_a_stack_of_many_experts() -> None:
+    tensors = "{w: {shape: [1], shard: expert_slices}}"
+    group = f"{{at: 'l.{{l}}.{{e}}', for: {{l: 100, e: experts}}, tensors: {tensors}, outputs: {{s: {{concat: [w], stack: e}}}}}}"
+    text = f"axes: {{experts: {{size: 4096, over: ep}}}}\ngroups: {{g: {group}}}\n"
+    codes, code = outcome(f"{HEAD}{text}targets: [{{checkpoint: toy, ep: [1, 2, 4, 4096]}}]\n")
+    assert codes == [] and code is not None

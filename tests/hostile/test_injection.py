@@ -65,6 +65,11 @@ VALUES = [
     ("axes", "heads", "over"),
     ("axes", "heads", "within"),
     ("axes", "heads", "if_uneven"),
+    ("groups", "attention", "outputs", "turned.weight", "permute"),
+    ("groups", "attention", "outputs", "paired.weight", "interleave", 0),
+    ("groups", "attention", "outputs", "paired.weight", "by"),
+    ("groups", "experts", "outputs", "all.weight", "concat", 0),
+    ("groups", "experts", "outputs", "all.weight", "stack"),
 ]
 FORMULAS = [
     ("config", "layers", "else"),
@@ -79,6 +84,8 @@ FORMULAS = [
     ("groups", "attention", "tensors", "q.weight", "shape", 1),
     ("groups", "attention", "tensors", "g.weight", "when"),
     ("groups", "embeddings", "tensors", "head.weight", "tied_to", "when"),
+    ("groups", "attention", "outputs", "turned.weight", "from"),
+    ("groups", "attention", "outputs", "turned.weight", "to"),
 ]
 KEYS = [
     ("config", "hidden"),
@@ -90,6 +97,8 @@ KEYS = [
     ("groups", "attention", "let", "width"),
     ("groups", "attention", "axes", "groups_of"),
     ("groups", "embeddings", "tensors", "embed.weight"),
+    ("groups", "attention", "outputs", "turned.weight"),
+    ("groups", "experts", "outputs", "all.weight"),
     ("about",),
 ]
 

@@ -45,6 +45,7 @@ def test_a_rank_has_all_its_bytes_whatever_is_shown() -> None:
         "replicated_bytes": 656,
         "padding_bytes": 64,
         "tensors": [],
+        "outputs": [],
     }
 
 

@@ -41,6 +41,7 @@ def test_a_tensor_of_which_little_is_said() -> None:
 def test_a_group_of_which_nothing_is_said() -> None:
     assert values(group()) == {
         "at": None, "loops": {}, "when": None, "on": {}, "like": None, "use": [], "let": {}, "axes": {}, "tensors": {},
+        "outputs": {},
     }  # fmt: skip
 
 

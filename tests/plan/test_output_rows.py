@@ -1,0 +1,72 @@
+"""Outputs in the table and in the data of a plan."""
+
+from __future__ import annotations
+
+from shardc.plan.as_json import as_json
+from shardc.plan.as_text import as_markdown, as_text
+from tests.plan.support import spec
+from tests.support import compiled
+
+SPEC = spec("""\
+axes:
+  heads: {size: 4}
+  experts: {size: 3, over: ep, if_uneven: ceil}
+groups:
+  attention:
+    at: layers.{layer}
+    for: {layer: 2}
+    tensors:
+      b: {shape: [heads * 2, 1], shard: channel_rows}
+      a: {shape: [heads, 1], shard: head_rows}
+      q: {shape: [heads * 4, 1], shard: channel_rows}
+    outputs:
+      ba: {interleave: [b, a], by: heads}
+      q: {permute: q, from: heads * 2 * (4 / 2), to: heads * (4 / 2) * 2}
+  experts:
+    at: experts.{expert}
+    for: {expert: experts}
+    tensors: {up: {shape: [4], shard: expert_slices}}
+    outputs: {w: {concat: [up], stack: expert}}
+""")
+COMPILED = compiled(SPEC, {}, {"tp": 2, "ep": 2})
+RANK = {"tp": 1, "ep": 1}
+
+
+def test_the_table() -> None:
+    lines = as_text(COMPILED, RANK).splitlines()
+    at = lines.index("")
+    assert lines[at : at + 7] == [
+        "",
+        "output       layers  per rank  built of",
+        "-----------  ------  --------  -----------------",
+        "layers.*.ba  x2      6 x 1     b, a by heads",
+        "layers.*.q   x2      8 x 1     q permuted",
+        "experts.w            2 x 4     up of each expert",
+        "",
+    ]
+
+
+def test_markdown() -> None:
+    lines = as_markdown(COMPILED, RANK, "layers.0.ba").splitlines()
+    assert lines[2:7] == [
+        "",
+        "| output | layers | per rank | built of |",
+        "|---|---|---|---|",
+        "| `layers.*.ba` |  | 6 x 1 | b, a by heads |",
+        "",
+    ]
+
+
+def test_data() -> None:
+    [rank] = as_json(COMPILED, [RANK], "*w")["ranks"]  # type: ignore[misc]
+    assert rank["outputs"] == [
+        {
+            "name": "experts.w",
+            "load_dtype": "BF16",
+            "local_shape": [2, 4],
+            "stacked": True,
+            "tensors": ["experts.2.up"],
+            "local_bytes": 16,
+            "padding_bytes": 8,
+        }
+    ]

@@ -183,14 +183,13 @@ class Body:
         self._code(call("yield rt.Tensor", *items), depth)
 
     def _at(self, entry: Entry, dims: Dims) -> list[Code]:
-        dim = entry.rank0_dim
-        if dim is not None:
-            return [f'{dim}: rt.rank0(mesh["tp"], {dims.size(entry.written[dim])})']
-        found = [
-            (i, self.variables.get(expr) or dims.regions(written))
-            for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True))
-        ]
-        return [prefixed(f"{i}: ", regions) for i, regions in found if regions is not None]
+        out: list[Code] = []
+        for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True)):
+            if i == entry.rank0_dim:
+                out.append(f'{i}: rt.rank0(mesh["tp"], {dims.size(written)})')
+            elif (regions := self.variables.get(expr) or dims.regions(written)) is not None:
+                out.append(prefixed(f"{i}: ", regions))
+        return out
 
 
 def _units(entry: Entry, dims: Dims) -> list[Code]:

@@ -128,3 +128,10 @@ def test_a_long_docstring_is_wrapped() -> None:
         f"{names[3]}: what one rank keeps of a safetensors checkpoint.",
         "",
     ]
+
+
+def test_a_bias_of_stacked_experts_is_cut_by_expert_and_kept_by_rank_0() -> None:
+    text = SPEC.replace("num_heads}", "num_heads, n_experts: num_experts}")
+    text = text.replace("{size: n_heads}}", "{size: n_heads}, experts: {size: n_experts, over: ep}}")
+    text += "      down_proj_bias: {shape: [experts, hidden], shard: expert_slices + rank0}\n"
+    assert "at={0: experts_at, 1: rt.rank0(mesh['tp'], hidden)}" in function(text)

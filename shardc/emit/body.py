@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import count, groupby
 from operator import attrgetter
 
-from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
+from shardc.emit.brackets import WIDTH, Code, call, dict_of, lines, prefixed, tuple_of
 from shardc.emit.dims import Dims
 from shardc.emit.python import code, identifier, name_code, quote
 from shardc.emit.strides import stride_code
-from shardc.layout.expr import Expr, Name, names, segments_of, walk
+from shardc.layout.expr import Expr, Logic, Name, names, segments_of, walk
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
 from shardc.plan.kinds import axes_in
@@ -153,8 +153,13 @@ class Body:
             self._tensor(entry, prefix, dims, self._conditions(own, depth))
 
     def _conditions(self, whens: Iterable[Expr], depth: int) -> int:
+        """Nested `if`s; a condition too long for a line is one for each part of its `and`."""
         for when in whens:
-            self._line(f"if {code(when)}:", depth)
+            line = f"if {code(when)}:"
+            if isinstance(when, Logic) and when.op == "and" and 4 * depth + len(line) > WIDTH:
+                depth = self._conditions(when.parts, depth)
+                continue
+            self._line(line, depth)
             depth += 1
         return depth
 

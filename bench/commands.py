@@ -25,6 +25,7 @@ COMMANDS = {
     "check all of specs/": [*SHARDC, "check"],
     "build --check": [*SHARDC, "build", "--check"],
     "verify glm-5.3-flash-nvfp4 (113,074 tensors)": [*SHARDC, "verify", NVFP4],
+    "verify specs/checkpoints": [*SHARDC, "verify", "specs/checkpoints"],
     "plan glm5_next --config, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--config", NVFP4, "--tp", "8"],
     "plan glm5_next --checkpoint, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--checkpoint", NVFP4, "--tp", "8"],
 }

@@ -924,11 +924,15 @@ INDEX = "model.safetensors.index.json"
 
 
 def read_config(directory: Path) -> dict[str, Any]:
-    """config.json of a checkpoint. Raises SHD113 (there is none) and SHD406 (not a JSON object)."""
-    path = directory / "config.json"
-    if not path.is_file():
+    """config.json of a checkpoint; of an adapter, adapter_config.json under `adapter`, beside the keys of config.json.
+
+    Raises SHD113 (there is neither) and SHD406 (not a JSON object).
+    """
+    path, adapter = directory / "config.json", directory / "adapter_config.json"
+    if not path.is_file() and not adapter.is_file():
         raise ShardError(("SHD113", f"{directory} has no config.json"))
-    return parse_object(path, path.read_bytes())
+    config = parse_object(path, path.read_bytes()) if path.is_file() else {}
+    return config | {"adapter": parse_object(adapter, adapter.read_bytes())} if adapter.is_file() else config
 
 
 def read_headers(directory: Path) -> dict[str, Header]:
@@ -971,7 +975,7 @@ def read_weight_map(index: Path) -> dict[str, list[str]]:
 
 
 def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> dict[str, Header]:
-    """The headers of the tensors that an index names, each from the file it names."""
+    """The headers of the tensors that an index names, each from the file it names; other copies are warned of."""
     findings: list[Finding] = []
     for file, held in names.items():
         if not (directory / file).is_file():
@@ -985,7 +989,24 @@ def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> d
         findings += [("SHD407", f"{index.name} puts {name} in {file}, which lacks it") for name in lacking]
     if findings:
         raise ShardError(*findings)
+    for text in shadowed(index, names, files):
+        warnings.warn(f"SHD413: {text}", stacklevel=2)
     return {name: files[file][name] for file, held in names.items() for name in held}
+
+
+def shadowed(index: Path, names: dict[str, list[str]], files: dict[str, dict[str, Header]]) -> list[str]:
+    """For each file and each other file that the index prefers: which tensor's copy is left aside, and how many."""
+    preferred = {name: file for file, held in names.items() for name in held}
+    copies: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for file, headers in files.items():
+        for name in headers:
+            if preferred.get(name, file) != file:
+                copies[file, preferred[name]].append(name)
+    return [
+        f"{file} holds {held[0]}{f' and {len(held) - 1} more' if len(held) > 1 else ''} too, "
+        f"which {index.name} takes from {other}"
+        for (file, other), held in copies.items()
+    ]
 
 
 def read_files(paths: list[Path]) -> dict[str, dict[str, Header]]:
@@ -1013,6 +1034,39 @@ def merge(files: dict[str, dict[str, Header]]) -> dict[str, Header]:
     if findings:
         raise ShardError(*sorted(findings))
     return merged
+
+
+QUANT_STATE = re.compile(r"(.+)\.quant_state\.bitsandbytes__(?:nf4|fp4)")
+RANK_FILE = re.compile(r"model-rank-(\d{1,6})-part-\d+\.safetensors")
+
+
+def refuse_directory(directory: Path, tp: int) -> None:
+    """Raises SHD414 for GGUF files, and SHD412 for rank files without an index: parts that an earlier run saved.
+
+    tp: ranks that the load is for.
+    """
+    if directory.suffix == ".gguf" or (any(directory.glob("*.gguf")) and not any(directory.glob("*.safetensors"))):
+        text = f"{directory} is GGUF, which is out of scope: convert it to safetensors, or get what it was made from"
+        raise ShardError(("SHD414", text))
+    ranks = [int(found[1]) for path in directory.glob("*") if (found := RANK_FILE.fullmatch(path.name))]
+    if ranks and not any(directory.glob("*.safetensors.index.json")):
+        text = (
+            f"{directory} is cut for {max(ranks) + 1} ranks already (model-rank-{max(ranks)}-part-…), and tp={tp} is "
+            "asked: point at the original checkpoint, or reshard, merging the ranks' files into whole tensors first"
+        )
+        raise ShardError(("SHD412", text))
+
+
+def refuse_packed(headers: Mapping[str, Header]) -> None:
+    """Raises SHD414, once, for a file with weights that bitsandbytes packed in 4 bits."""
+    weights = [found[1] for name in headers if (found := QUANT_STATE.fullmatch(name))]
+    if weights:
+        more = f" and {len(weights) - 1} more weights are" if len(weights) > 1 else " is"
+        text = (
+            f"{weights[0]}{more} packed by bitsandbytes in 4 bits, which is out of scope: cut the original checkpoint, "
+            "and quantise each rank's part after loading"
+        )
+        raise ShardError(("SHD414", text))
 
 
 Headers = Mapping[str, Header]
@@ -1539,17 +1593,24 @@ def unexpected(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> li
 
 
 def copy_shard(shard: Shard, full: torch.Tensor, device: torch.device | str) -> torch.Tensor:
-    """A new tensor of the shard's local shape and dtype, filled from `full`, which has the shape of the file."""
+    """A new tensor of the shard's local shape and dtype, filled from `full`, which has the shape of the file.
+
+    It is all that is allocated on the device. A copy to part of each row there would take a buffer of that size, so a
+    tensor made of such parts is put together where `full` is, and copied whole.
+    """
     dtype = TORCH_DTYPES[shard.local_dtype]
     if shard.values is not None:
         return torch.tensor(shard.values, dtype=dtype, device=device).expand(shard.local_shape).clone()
     local = torch.empty(shard.local_shape, dtype=dtype, device=device)
+    copies = list(copy_rectangles(shard.at))
+    crosses = local.device != full.device and not all(view(local, place).is_contiguous() for _, place in copies)
+    filled = torch.empty_like(local, device=full.device) if crosses else local
     with torch.no_grad():
         for rectangle in shard.zero_fill:
-            view(local, rectangle).zero_()
-        for source, place in copy_rectangles(shard.at):
-            view(local, place).copy_(view(full, source))
-    return local
+            view(filled, rectangle).zero_()
+        for source, place in copies:
+            view(filled, place).copy_(view(full, source))
+    return local.copy_(filled) if crosses else local
 
 
 def view(tensor: torch.Tensor, rectangle: Rectangle) -> torch.Tensor:
@@ -1608,8 +1669,10 @@ def load(
     """
     directory = Path(checkpoint_dir)
     cast_to = cast_name(dtype)
+    refuse_directory(directory, mesh["tp"].size if "tp" in mesh else 1)
     config = read_config(directory)
     headers = read_headers(directory)
+    refuse_packed(headers)
     survey = take_survey(spec.tensors, spec.formats, config, mesh, headers)
     check_coverage(survey, headers, spec.ignored)
     tensors = rank_tensors(spec.tensors, config, mesh, survey)

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shardc.checkpoint.configs import Config, config_of, read_config
+from shardc.checkpoint.configs import Config, config_of, read_directory_config
 from shardc.checkpoint.file_findings import broken_file, unreadable
+from shardc.checkpoint.gguf import only_gguf
 from shardc.checkpoint.headers import Header
 from shardc.checkpoint.index import read_weights
 from shardc.checkpoint.json_text import read_json
+from shardc.checkpoint.presharded import already_cut
 from shardc.checkpoint.tables import TableHeaders, table_headers
 from shardc.diagnostics import Diagnostic
+from shardc.diagnostics.findings import counts
 from shardc.plan.evidence import Grids
 from shardc.spec.dtypes import nbytes
 
@@ -24,6 +27,8 @@ _EXPECTED = "a directory of config.json and *.safetensors, or a tensor table (.j
 class Checkpoint:
     """A directory of safetensors files, or a tensor table; `path` is as the user gave it.
 
+    `architectures` are the classes that the config names, or, where it names none, the one that the table is of; those
+    of an adapter's config are of the model below it, and none are given.
     `files` says where each tensor's bytes are: (file name, begin, end), bytes [begin, end) of the whole file.
     It is None for a table, which has no bytes.
     """
@@ -31,6 +36,7 @@ class Checkpoint:
     name: str
     path: str
     config: Config
+    architectures: tuple[str, ...]
     headers: Mapping[str, Header]
     files: Mapping[str, tuple[str, int, int]] | None
 
@@ -47,11 +53,17 @@ class Checkpoint:
         return sum(nbytes(*header) for header in self.headers.values())
 
 
-def read_checkpoint(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
-    """Reads a checkpoint's config and headers; every fault of its files is reported, and none is left out."""
+def read_checkpoint(path: Path, tp: int | None = None) -> tuple[Checkpoint | None, list[Diagnostic]]:
+    """Reads a checkpoint's config and headers; every fault of its files is reported, and none is left out.
+
+    With a checkpoint there may be warnings. `tp` is the size that it is wanted for, where one is known.
+    """
     try:
+        gguf = only_gguf(path) if path.exists() else None
+        if gguf is not None:
+            return None, [gguf]
         if path.is_dir():
-            return _read_directory(path)
+            return _read_directory(path, tp)
         if path.is_file() and path.name.endswith(_TABLE_SUFFIXES):
             return _read_table(path)
         return None, [_no_checkpoint(path)]
@@ -59,16 +71,20 @@ def read_checkpoint(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
         return None, [unreadable(path, error, help=f"a checkpoint is {_EXPECTED}")]
 
 
-def _read_directory(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
-    config, config_findings = read_config(path / "config.json")
+def _read_directory(path: Path, tp: int | None) -> tuple[Checkpoint | None, list[Diagnostic]]:
+    cut = already_cut(path, tp)
+    if cut is not None:
+        return None, [cut]
+    config, config_findings = read_directory_config(path)
     weights, weight_findings = read_weights(path)
     findings = config_findings + weight_findings
     if weights is not None and not weights.headers:
         findings.append(_no_weights(path))
-    if config is None or weights is None or findings:
+    if config is None or weights is None or counts(findings).errors:
         return None, findings
     name = path.resolve().name if path.name in ("", "..") else path.name
-    return Checkpoint(name, str(path), config, weights.headers, weights.files), []
+    architectures = () if config.adapter else _named(config.data)
+    return Checkpoint(name, str(path), config, architectures, weights.headers, weights.files), findings
 
 
 def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
@@ -79,11 +95,19 @@ def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
     if headers is None:
         return None, findings
     name = path.name.removesuffix(".gz").removesuffix(".json")
-    return Checkpoint(name, str(path), config_of(table), headers, None), []
+    config = config_of(table)
+    architectures = _named(config.data) or _named({"architectures": [table.data.get("architecture")]})
+    return Checkpoint(name, str(path), config, architectures, headers, None), []
+
+
+def _named(config: Mapping[str, object]) -> tuple[str, ...]:
+    """The architectures of a config; none where it has no list of names."""
+    names = config.get("architectures")
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
 
 
 def _no_weights(path: Path) -> Diagnostic:
-    others = sorted(entry.name for entry in path.iterdir() if entry.suffix in (".bin", ".pt", ".pth", ".gguf"))
+    others = sorted(entry.name for entry in path.iterdir() if entry.suffix in (".bin", ".pt", ".pth"))
     return broken_file(
         path,
         "has no tensors",

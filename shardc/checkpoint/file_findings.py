@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from shardc.diagnostics import Diagnostic, Label, Value
@@ -46,10 +46,11 @@ def broken_file(
     help: str = "",
     label: Label | None = None,
     same_cause: tuple[str, ...] = (),
+    code: str = "SHD406",
 ) -> Diagnostic:
-    """SHD406: a file that is not what its name promises."""
+    """A file that is not what its name promises."""
     return Diagnostic(
-        code="SHD406",
+        code=code,
         message=f"{path}: {problem}",
         label=label,
         values=(Value("expected", expected), Value("found", found)),
@@ -68,8 +69,7 @@ def bad_index(
     path: Path, problem: str, *, expected: str, found: str, help: str = "", same_cause: tuple[str, ...] = ()
 ) -> Diagnostic:
     """SHD407: the files of a checkpoint and what says where each tensor is do not agree."""
-    broken = broken_file(path, problem, expected=expected, found=found, help=help, same_cause=same_cause)
-    return replace(broken, code="SHD407")
+    return broken_file(path, problem, code="SHD407", expected=expected, found=found, help=help, same_cause=same_cause)
 
 
 def broken_tensors(path: Path, faults: Iterable[Fault], *, help: str) -> list[Diagnostic]:

@@ -9,8 +9,10 @@ from pathlib import Path
 from shardc.checkpoint.file_findings import bad_index, quoted, shown
 from shardc.checkpoint.headers import Header
 from shardc.checkpoint.json_text import read_json
+from shardc.checkpoint.shadowed import shadowed
 from shardc.checkpoint.stored import Stored, read_stored
 from shardc.diagnostics import Diagnostic
+from shardc.diagnostics.findings import counts
 
 _SUFFIX = ".safetensors"
 _INDEX_SUFFIX = ".safetensors.index.json"
@@ -32,6 +34,7 @@ class Weights:
 def read_weights(directory: Path) -> tuple[Weights | None, list[Diagnostic]]:
     """Reads the headers of a directory's safetensors files: SHD406 for a broken file, SHD407 where they disagree.
 
+    Where an index decides between copies of a tensor, the ones left aside are a warning, SHD413.
     Raises OSError if the directory can't be listed.
     """
     present = sorted(entry.name for entry in directory.iterdir() if entry.is_file())
@@ -52,7 +55,7 @@ def read_weights(directory: Path) -> tuple[Weights | None, list[Diagnostic]]:
         findings = list(_read_indexed(directory / indexes[0], set(present), weights))
     else:
         findings = list(_read_all(directory, [name for name in present if name.endswith(_SUFFIX)], weights))
-    return (None if findings else weights), findings
+    return (None if counts(findings).errors else weights), findings
 
 
 def _read_all(directory: Path, files: Sequence[str], weights: Weights) -> Iterator[Diagnostic]:
@@ -91,13 +94,19 @@ def _read_indexed(index: Path, present: set[str], weights: Weights) -> Iterator[
             help="download the index again, or remove it: every *.safetensors is then read",
         )
         return
+    held: dict[str, Mapping[str, Stored]] = {}
     for file, names in _by_file(weight_map).items():
         if {"/", "\\", "\0"} & set(file) or file in ("", ".", ".."):
             yield _bad_name(index, file, names)
         elif file not in present:
             yield _missing(index, file, names)
         else:
-            yield from _read_named(index, file, names, weights)
+            stored, findings = read_stored(index.parent / file)
+            yield from findings
+            if stored is not None:
+                held[file] = stored
+                yield from _take_named(index, file, names, stored, weights)
+    yield from shadowed(index, held, weight_map)
 
 
 def _by_file(weight_map: Mapping[str, str]) -> dict[str, list[str]]:
@@ -108,11 +117,9 @@ def _by_file(weight_map: Mapping[str, str]) -> dict[str, list[str]]:
     return files
 
 
-def _read_named(index: Path, file: str, names: Iterable[str], weights: Weights) -> Iterator[Diagnostic]:
-    stored, findings = read_stored(index.parent / file)
-    yield from findings
-    if stored is None:
-        return
+def _take_named(
+    index: Path, file: str, names: Iterable[str], stored: Mapping[str, Stored], weights: Weights
+) -> Iterator[Diagnostic]:
     absent = []
     for name in names:
         if name in stored:
@@ -146,7 +153,7 @@ def _missing(index: Path, file: str, names: Sequence[str]) -> Diagnostic:
         f"names {quoted(file)}, which is missing",
         expected=f"{quoted(file)}, with {_listed(names)}",
         found="no such file",
-        help=f"download the file to {index.parent}",
+        help=f"an incomplete download? Get the file, into {index.parent}",
     )
 
 

@@ -98,7 +98,7 @@ def _check_tiling(path: Path, stored: Mapping[str, Stored], data_at: int, file_b
     if position < file_bytes:
         trailing = broken_file(
             path,
-            "has bytes after its last tensor",
+            "has trailing bytes, after its last tensor",
             expected=f"a file of {position} bytes",
             found=f"a file of {file_bytes} bytes",
             help=_DAMAGED,

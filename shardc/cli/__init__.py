@@ -16,7 +16,7 @@ _COMMANDS = {
     "explain": "What a code means, why it matters and what to do.",
     "plan": "What each rank keeps of each tensor.",
     "schema": "Write the JSON schema of spec files.",
-    "verify": "Compare a checkpoint's headers with its spec.",
+    "verify": "Compare checkpoints' headers with their specs.",
 }
 
 

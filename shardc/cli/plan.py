@@ -73,7 +73,7 @@ def command(
     """What each rank keeps of each tensor of SPEC, for one config or checkpoint."""
     if (config is None) == (checkpoint is None):
         raise click.UsageError("give --config or --checkpoint")
-    bound, findings = _bind(spec, config, checkpoint)
+    bound, findings = _bind(spec, config, checkpoint, tp[0] if len(tp) == 1 else None)
     if bound is None or findings:
         sys.exit(report(findings, "full"))
     meshes = _meshes(bound, tp, ep)
@@ -96,20 +96,22 @@ def command(
         click.echo(as_text(compiled, here))
 
 
-def _bind(spec_path: Path, config: Path | None, checkpoint: Path | None) -> tuple[Bound | None, list[Diagnostic]]:
+def _bind(
+    spec_path: Path, config: Path | None, checkpoint: Path | None, tp: int | None
+) -> tuple[Bound | None, list[Diagnostic]]:
     resolved, findings = resolve_file(spec_path)
     if resolved is None:
         return None, findings
-    evidence, findings = _evidence(config, checkpoint)
+    evidence, findings = _evidence(config, checkpoint, tp)
     if evidence is None:
         return None, findings
     bound = bind(resolved, evidence)
     return bound, bound.findings
 
 
-def _evidence(config: Path | None, checkpoint: Path | None) -> tuple[Evidence | None, list[Diagnostic]]:
+def _evidence(config: Path | None, checkpoint: Path | None, tp: int | None) -> tuple[Evidence | None, list[Diagnostic]]:
     if checkpoint is not None:
-        found, findings = read_checkpoint(checkpoint)
+        found, findings = read_checkpoint(checkpoint, tp)
         return (evidence_of(found, str(checkpoint)) if found else None), findings
     assert config is not None
     read, findings = read_config(config)

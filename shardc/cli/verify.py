@@ -7,22 +7,18 @@ from pathlib import Path
 
 import click
 
-from shardc.checkpoint import Checkpoint, read_checkpoint
+from shardc.cli.checkpoints import checkpoint_paths
 from shardc.cli.output import HELP, format_option, plural, report
-from shardc.cli.specs import DEFAULT_SPECS, evidence_of, resolve_file, resolve_spec
-from shardc.diagnostics import Diagnostic
-from shardc.diagnostics.findings import counts
+from shardc.cli.spec_folder import SpecFolder
+from shardc.cli.specs import DEFAULT_SPECS, resolve_file
+from shardc.cli.verified import Verified, verify
+from shardc.cli.verify_many import report_many
 from shardc.plan.as_text import size
-from shardc.plan.bound import bind
-from shardc.plan.resolved import Resolved
-from shardc.rules import claims, coverage
-from shardc.source import load
-from shardc.spec.read import read_spec
 
 
 @click.command("verify", context_settings=HELP)
 @click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True), metavar="[SPEC] CHECKPOINT"
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True), metavar="[SPEC] CHECKPOINT..."
 )
 @click.option(
     "--specs", type=click.Path(path_type=Path, exists=True, file_okay=False), default=DEFAULT_SPECS, show_default=True,
@@ -30,43 +26,30 @@ from shardc.spec.read import read_spec
 )  # fmt: skip
 @format_option
 def command(paths: tuple[Path, ...], specs: Path, format_: str) -> None:
-    """Compare CHECKPOINT (a directory, or a tensor table) with its spec, reading headers only."""
-    if len(paths) > 2:
-        raise click.UsageError("give a spec and a checkpoint, or a checkpoint alone")
-    checkpoint, findings = read_checkpoint(paths[-1])
-    if checkpoint is None:
+    """Compare checkpoints with their specs, reading headers only.
+
+    A CHECKPOINT is a directory of safetensors files, a tensor table, or a directory of tensor tables. More than one is
+    shown as a table. SPEC, a *.yaml file, goes first; without it each checkpoint's is found by its architectures.
+    """
+    spec_file = paths[0] if paths[0].suffix in (".yaml", ".yml") else None
+    checkpoints = checkpoint_paths(paths[1:] if spec_file else paths)
+    if not checkpoints:
+        raise click.UsageError("give a checkpoint: a directory of safetensors files, or a tensor table")
+    spec, findings = resolve_file(spec_file) if spec_file else (None, [])
+    if spec_file and spec is None:
         sys.exit(report(findings, format_))
-    resolved, findings = _spec(paths[0] if len(paths) == 2 else None, specs, checkpoint)
-    if resolved is None:
-        sys.exit(report(findings, format_))
-    bound = bind(resolved, evidence_of(checkpoint, checkpoint.path))
-    if bound.findings:
-        sys.exit(report(bound.findings, format_))
-    covered = coverage.check(bound, checkpoint.headers)
-    findings = [*claims.check(bound), *covered.findings]
-    errors = counts(findings).errors
-    head = f"{plural(errors, 'error')}" if errors else "clean"
-    held = f"{plural(len(checkpoint.headers), 'tensor')}, {checkpoint.bytes:,} bytes ({size(checkpoint.bytes)})"
-    claimed = f"{covered.claimed} claimed, {covered.ignored} ignored with a reason"
-    summary = f"{checkpoint.path}: {head} by {resolved.document.file}; {held}: {claimed}"
-    sys.exit(report(findings, format_, summary))
+    folder = SpecFolder(specs)
+    if len(checkpoints) == 1 and format_ != "json":
+        (path,) = checkpoints
+        one = verify(path, spec, folder, sizes=False)
+        sys.exit(report(one.findings, format_, _summary(one) if one.compared else ""))
+    sys.exit(report_many([verify(path, spec, folder, sizes=True) for path in checkpoints], format_))
 
 
-def _spec(path: Path | None, folder: Path, checkpoint: Checkpoint) -> tuple[Resolved | None, list[Diagnostic]]:
-    """The named spec, or the one in `folder` that names an architecture of the config."""
-    if path is not None:
-        return resolve_file(path)
-    wanted = checkpoint.config.data.get("architectures")
-    architectures = [name for name in wanted if isinstance(name, str)] if isinstance(wanted, list) else []
-    known: set[str] = set()
-    for file in sorted(folder.glob("*.yaml")):
-        document, _ = load(file)
-        spec, _ = read_spec(document) if document else (None, [])
-        if document is not None and spec is not None and set(spec.architectures) & set(architectures):
-            return resolve_spec(spec, document)
-        known |= set(spec.architectures) if spec else set()
-    named = ", ".join(architectures) or "none"
-    message = f"no spec in {folder} for the architectures of {checkpoint.config.path}: {named}"
-    others = ", ".join(sorted(known)) or "none"
-    help = f"name the spec: `shardc verify SPEC {checkpoint.path}`; there are specs for {others}"
-    return None, [Diagnostic("SHD409", message, help=help)]
+def _summary(one: Verified) -> str:
+    assert one.tensors is not None and one.bytes is not None
+    head = plural(one.counts.errors, "error") if one.counts.errors else "clean"
+    held = f"{plural(one.tensors, 'tensor')}, {one.bytes:,} bytes ({size(one.bytes)})"
+    claimed = f"{one.claimed} claimed, {one.ignored} ignored with a reason"
+    chosen = f"\n{one.chosen}" if one.chosen else ""
+    return f"{one.path}: {head} by {one.spec}; {held}: {claimed}{chosen}"

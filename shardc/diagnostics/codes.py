@@ -46,6 +46,9 @@ NAMES: dict[str, str] = {
     "SHD409": "no-spec",
     "SHD410": "rank",
     "SHD411": "tied-but-present",
+    "SHD412": "already-cut",
+    "SHD413": "shadowed",
+    "SHD414": "out-of-scope",
     # 5xx: the generated tree
     "SHD501": "out-of-date",
     "SHD502": "missing-module",

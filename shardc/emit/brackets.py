@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 WIDTH = 120
@@ -12,16 +12,20 @@ INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """`head` and what opens, the items, what closes: a call, a tuple, a dict entry that holds one."""
+    """`head` and what opens, the items, what closes: a call, a tuple, a dict entry that holds one.
+
+    No comma separates the clauses of a generator.
+    """
 
     head: str
     items: tuple[Code, ...]
     close: str
     single: bool = False
+    comma: str = ","
 
     def flat(self) -> str:
         """All on one line; a tuple of one keeps its comma."""
-        inside = ", ".join(flat(item) for item in self.items)
+        inside = f"{self.comma} ".join(flat(item) for item in self.items)
         return f"{self.head}{inside}{',' if self.single and len(self.items) == 1 else ''}{self.close}"
 
 
@@ -44,9 +48,14 @@ def dict_of(items: Sequence[Code]) -> Code:
     return Bracket("{", tuple(items), "}")
 
 
+def generated(*clauses: Code) -> Code:
+    """What a generator gives, item by item: `*(region for region in regions)`."""
+    return Bracket("*(", clauses, ")", comma="")
+
+
 def prefixed(prefix: str, code: Code) -> Code:
     """`prefix` before code, on its first line: `at=`, `0: `."""
-    return prefix + code if isinstance(code, str) else Bracket(prefix + code.head, code.items, code.close, code.single)
+    return prefix + code if isinstance(code, str) else replace(code, head=prefix + code.head)
 
 
 def lines(code: Code, depth: int, end: str = "") -> list[str]:
@@ -57,5 +66,5 @@ def lines(code: Code, depth: int, end: str = "") -> list[str]:
         return [line]
     out = [margin + code.head]
     for item in code.items:
-        out += lines(item, depth + 1, ",")
+        out += lines(item, depth + 1, code.comma)
     return [*out, margin + code.close + end]

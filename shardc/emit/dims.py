@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from shardc.emit.brackets import Code, flat, tuple_of
+from shardc.emit.brackets import Code, flat, generated, prefixed, tuple_of
 from shardc.emit.pieces import ZERO, Indices, Piece, Pieces, Repeat, add, depth, mul, total
 from shardc.emit.python import code, identifier
 from shardc.layout.expr import Binary, Cat, Expr, Least, Local, Name, Per, replace_nodes, substitute, walk
@@ -124,11 +124,11 @@ class Dims:
         if isinstance(piece, Piece):
             ends = [piece.start, piece.stop] + ([piece.pad] if piece.pad != ZERO else [])
             return tuple_of([self.code(end) for end in ends])
-        inside = [flat(self._written(part)) for part in piece.pieces]
+        inside = [self._written(part) for part in piece.pieces]
         each = f"for {piece.index} in range({self.code(piece.start)}, {self.code(piece.stop)})"
-        if len(inside) == 1 and not inside[0].startswith("*"):
-            return f"*({inside[0]} {each})"
-        return f"*(region {each} for region in ({', '.join(inside)}{',' if len(inside) == 1 else ''}))"
+        if len(inside) == 1 and not flat(inside[0]).startswith("*"):
+            return generated(inside[0], each)
+        return generated("region", each, prefixed("for region in ", tuple_of(inside)))
 
 
 def _group(child: str, parent: str) -> Expr:

@@ -58,7 +58,7 @@ def _of_fragment(use: Use, path: Path_, known: set[str], formulas: Formulas) -> 
     if use.fragment not in fragment_names():
         near = get_close_matches(use.fragment, fragment_names(), n=1)
         label = Label(document.value(*path), f"did you mean `{near[0]}`?" if near else "")
-        help = f"fragments: {', '.join(fragment_names())}"
+        help = "" if near else f"fragments: {', '.join(fragment_names())}"
         formulas.findings.append(Diagnostic("SHD106", f"unknown fragment `{use.fragment}`", label, help=help))
         return []
     fragment = fragment_file(use.fragment)

@@ -16,8 +16,10 @@ from shardc.plan.bound import Bound
 from shardc.plan.compile import compile_plan
 from shardc.plan.evidence import Header
 from shardc.rules import headers as compared
+from shardc.rules.bitsandbytes import packed_by_bitsandbytes
 from shardc.rules.differences import Differences, Missing
 from shardc.rules.formats import explain_formats
+from shardc.rules.inserted import explain_inserted
 from shardc.rules.meshes import mesh_findings
 from shardc.rules.missing import explain_layers, explain_missing
 from shardc.rules.renamed import explain_prefix, explain_renames
@@ -36,6 +38,9 @@ class Coverage:
 
 def check(bound: Bound, headers: Mapping[str, Header]) -> Coverage:
     """Compare every tensor that the spec expects with the file, and every tensor of the file with the spec."""
+    packed = packed_by_bitsandbytes(bound, headers)
+    if packed is not None:
+        return Coverage(findings=[packed])
     whole = dict.fromkeys(bound.resolved.mesh_dims, 1)
     compiled = compile_plan(bound, whole)
     faults = mesh_findings(bound, [(whole, replace(compiled, contracts=[]))])
@@ -54,6 +59,7 @@ def check(bound: Bound, headers: Mapping[str, Header]) -> Coverage:
     differences = Differences(bound, headers, missing, unexpected)
     explained = explain_formats(differences)
     explain_prefix(differences, ignored)
+    explain_inserted(differences)
     explain_renames(differences)
     explain_layers(differences)
     explain_missing(differences)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_])[0-9]+(?![A-Za-z0-9_])")
 
@@ -12,6 +13,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z0-9_])[0-9]+(?![A-Za-z0-9_])")
 _COMPARED = 300
 
 
+@lru_cache(2**18)
 def pattern_of(name: str) -> str:
     """A name with its numbers apart: `model.layers.*.mlp.up_proj.weight`."""
     return _NUMBER.sub("*", name)

@@ -39,6 +39,7 @@ ORDER: tuple[str, ...] = (
     "tensors",
     "settling",
     "indexes",
+    "refusals",
     "choices",
     "companions",
     "shards",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,15 @@ INDEX = "model.safetensors.index.json"
 
 
 def read_config(directory: Path) -> dict[str, Any]:
-    """config.json of a checkpoint. Raises SHD113 (there is none) and SHD406 (not a JSON object)."""
-    path = directory / "config.json"
-    if not path.is_file():
+    """config.json of a checkpoint; of an adapter, adapter_config.json under `adapter`, beside the keys of config.json.
+
+    Raises SHD113 (there is neither) and SHD406 (not a JSON object).
+    """
+    path, adapter = directory / "config.json", directory / "adapter_config.json"
+    if not path.is_file() and not adapter.is_file():
         raise ShardError(("SHD113", f"{directory} has no config.json"))
-    return parse_object(path, path.read_bytes())
+    config = parse_object(path, path.read_bytes()) if path.is_file() else {}
+    return config | {"adapter": parse_object(adapter, adapter.read_bytes())} if adapter.is_file() else config
 
 
 def read_headers(directory: Path) -> dict[str, Header]:
@@ -60,7 +65,7 @@ def read_weight_map(index: Path) -> dict[str, list[str]]:
 
 
 def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> dict[str, Header]:
-    """The headers of the tensors that an index names, each from the file it names."""
+    """The headers of the tensors that an index names, each from the file it names; other copies are warned of."""
     findings: list[Finding] = []
     for file, held in names.items():
         if not (directory / file).is_file():
@@ -74,7 +79,24 @@ def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> d
         findings += [("SHD407", f"{index.name} puts {name} in {file}, which lacks it") for name in lacking]
     if findings:
         raise ShardError(*findings)
+    for text in shadowed(index, names, files):
+        warnings.warn(f"SHD413: {text}", stacklevel=2)
     return {name: files[file][name] for file, held in names.items() for name in held}
+
+
+def shadowed(index: Path, names: dict[str, list[str]], files: dict[str, dict[str, Header]]) -> list[str]:
+    """For each file and each other file that the index prefers: which tensor's copy is left aside, and how many."""
+    preferred = {name: file for file, held in names.items() for name in held}
+    copies: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for file, headers in files.items():
+        for name in headers:
+            if preferred.get(name, file) != file:
+                copies[file, preferred[name]].append(name)
+    return [
+        f"{file} holds {held[0]}{f' and {len(held) - 1} more' if len(held) > 1 else ''} too, "
+        f"which {index.name} takes from {other}"
+        for (file, other), held in copies.items()
+    ]
 
 
 def read_files(paths: list[Path]) -> dict[str, dict[str, Header]]:

@@ -18,6 +18,7 @@ from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.indexes import read_config, read_headers
 from shardc.runtime.mapped import MappedFile
 from shardc.runtime.planning import Mesh, rank_tensors, take_survey
+from shardc.runtime.refusals import refuse_directory, refuse_packed
 from shardc.runtime.shards import Shard
 from shardc.runtime.tensors import DENSE, Spec, Tensor
 
@@ -40,8 +41,10 @@ def load(
     """
     directory = Path(checkpoint_dir)
     cast_to = cast_name(dtype)
+    refuse_directory(directory, mesh["tp"].size if "tp" in mesh else 1)
     config = read_config(directory)
     headers = read_headers(directory)
+    refuse_packed(headers)
     survey = take_survey(spec.tensors, spec.formats, config, mesh, headers)
     check_coverage(survey, headers, spec.ignored)
     tensors = rank_tensors(spec.tensors, config, mesh, survey)

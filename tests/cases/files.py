@@ -1,4 +1,4 @@
-"""Checkpoints for cases: with numbers that say where they stood, or with headers alone."""
+"""Checkpoints for cases: with numbers that say where they stood, with headers alone, or file by file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import torch
 
 from shardc.plan.evidence import Header
 from shardc.runtime.dtypes import TORCH_DTYPES, nbytes
+from tests.cases.support import Case
 from tests.seeds.model import numbered
 
 
@@ -38,4 +39,25 @@ def write_headers(directory: Path, config: Mapping[str, Any], headers: Mapping[s
     with (directory / "model.safetensors").open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         file.truncate(8 + len(header) + end)
+    return directory
+
+
+def write_files(directory: Path, case: Case) -> Path:
+    """A checkpoint of the case's files and index. Each tensor counts from 0 in the first file, from 100 in the next, …"""
+    directory.mkdir(parents=True)
+    (directory / "config.json").write_text(json.dumps(case.config))
+    if case.index is not None:
+        index = {"metadata": {}, "weight_map": case.index}
+        (directory / "model.safetensors.index.json").write_text(json.dumps(index))
+    for number, (file, saved) in enumerate(case.files.items()):
+        entries: dict[str, Any] = {}
+        data = b""
+        for name in saved.tensors:
+            dtype, shape = case.tensors[name]
+            values = (numbered(shape) + 100 * number).to(TORCH_DTYPES[dtype]).flatten().view(torch.uint8)
+            entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+            data += bytes(values.tolist())
+        header = json.dumps(entries).encode().ljust(saved.header_bytes)
+        trailing = b"x" * saved.trailing_bytes
+        (directory / file).write_bytes(len(header).to_bytes(8, "little") + header + data + trailing)
     return directory

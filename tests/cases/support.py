@@ -21,10 +21,20 @@ HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
+class SavedFile:
+    """A file of a case: the tensors in it, the bytes that its header is padded to, and bytes after its last tensor."""
+
+    tensors: tuple[str, ...]
+    header_bytes: int = 0
+    trailing_bytes: int = 0
+
+
+@dataclass(frozen=True)
 class Case:
     """One fault that people hit, in small numbers. `source` is the public thread, `mesh` gives (rank, size).
 
-    `tensors` are the file's; a case that is refused by its config alone may leave some out.
+    `tensors` are the file's; a case that is refused by its config alone may leave some out. A case about files says
+    which `files` there are, and what its `index` says.
     """
 
     id: str
@@ -35,6 +45,8 @@ class Case:
     tensors: Mapping[str, Header]
     mesh: Mapping[str, tuple[int, int]]
     expect: Mapping[str, Any]
+    files: Mapping[str, SavedFile]
+    index: Mapping[str, str] | None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -90,7 +102,10 @@ def _case(
     tensors: list[dict[str, Any]],
     mesh: dict[str, list[int]],
     expect: dict[str, Any],
+    files: dict[str, dict[str, Any]] | None = None,
+    index: dict[str, str] | None = None,
 ) -> Case:
     headers = {tensor["name"]: (tensor["dtype"], tuple(tensor["shape"])) for tensor in tensors}
     ranks = {name: (rank, size) for name, (rank, size) in mesh.items()}
-    return Case(id, kind, source, HERE / "specs" / f"{spec}.yaml", config, headers, ranks, expect)
+    saved = {name: SavedFile(**{**file, "tensors": tuple(file["tensors"])}) for name, file in (files or {}).items()}
+    return Case(id, kind, source, HERE / "specs" / f"{spec}.yaml", config, headers, ranks, expect, saved, index)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
+import pytest
+
+from shardc.layout.units import in_units
+from shardc.runtime.companions import companion_spans
 from tests.cases.files import probe
 from tests.cases.support import Case, check, read_cases, words
 from tests.seeds.model import Kept, Model, write_checkpoint
+from tests.support import bound, compiled
 
 CASES = {case.id: case for case in read_cases()}
 ModelOf = Callable[[Case], Model]
@@ -22,7 +29,11 @@ def kept(id: str, model_of: ModelOf, *, rank: int | None = None) -> dict[str, Ke
 
 
 def test_these_are_all() -> None:
-    others = [id for id, case in CASES.items() if case.expect["result"] == "ok" and "local" not in case.expect]
+    others = [
+        id
+        for id, case in CASES.items()
+        if case.expect["result"] == "ok" and "local" not in case.expect and not case.files and case.kind != "memory"
+    ]
     assert [id.partition("-")[0] for id in others] == [
         "B12",
         "C14",
@@ -36,6 +47,7 @@ def test_these_are_all() -> None:
         "O3",
         "P1",
         "P2",
+        "Q3",
     ]
 
 
@@ -43,6 +55,12 @@ def test_scale_rows_of_merged_parts(model_of: ModelOf) -> None:
     expect = CASES["B12-merged-scale-rows"].expect
     scales = kept("B12-merged-scale-rows", model_of)["merged.weight_scale_inv"]
     assert scales.shape == (expect["scale_rows_total"], 1) == (5, 1)
+    parts = tuple(CASES["B12-merged-scale-rows"].config["parts"])
+    placed = zip(expect["scale_row_offsets"], expect["scale_rows"], accumulate(parts), parts, strict=True)
+    for offset, rows, stop, size in placed:
+        weight_rows = ((stop - size, stop, 0),)
+        assert in_units(weight_rows, parts, 128) == ((offset, offset + rows, 0),)
+        assert companion_spans("scales", 0, weight_rows, parts, 128) == ((offset, offset + rows, 0),)
 
 
 def test_the_ranks_cover_each_row_once(model_of: ModelOf) -> None:
@@ -52,9 +70,10 @@ def test_the_ranks_cover_each_row_once(model_of: ModelOf) -> None:
 
 
 def test_a_range_of_rows(model_of: ModelOf) -> None:
+    expect = CASES["C15-narrow-length"].expect
     w = kept("C15-narrow-length", model_of)["w"]
-    assert w.spans[0] == [(4, 8)]
-    assert w.local_shape[0] == 4
+    assert w.spans[0] == [tuple(expect["rows"])] == [(4, 8)]
+    assert w.local_shape[0] == expect["length"] == 4
 
 
 def test_columns_of_a_rank_with_padding(model_of: ModelOf) -> None:
@@ -79,7 +98,7 @@ def test_which_layers_are_dense(model_of: ModelOf) -> None:
 def test_a_dense_tensor_in_a_layer_of_experts() -> None:
     case = CASES["L1-first-k-dense"]
     stray = {"model.layers.2.mlp.gate_proj.weight": ("BF16", (8, 2))}
-    strayed = Case(case.id, case.kind, case.source, case.spec, case.config, {**case.tensors, **stray}, case.mesh, {})
+    strayed = replace(case, tensors={**case.tensors, **stray})
     assert [finding.code for finding in check(strayed)] == ["SHD402"]
     assert "model.layers.2.mlp.gate_proj.weight" in words(check(strayed))
 
@@ -89,6 +108,7 @@ def test_kv_heads_by_layer(model_of: ModelOf) -> None:
     found = {name: one.spans[0] for name, one in kept("L3-nas-per-layer-kv", model_of).items()}
     assert found == {name: [tuple(span)] for name, span in expect["rows"].items()}
     assert found == {"layers.0.k_proj.weight": [(10, 12)], "layers.2.k_proj.weight": [(4, 6)]}
+    assert [i for i in range(3) if not any(f".{i}." in name for name in found)] == expect["no_attention_layers"] == [1]
 
 
 def test_an_ignored_layer_is_not_loaded(model_of: ModelOf, tmp_path: Path) -> None:
@@ -114,14 +134,45 @@ def test_a_symbol_of_the_nested_config(model_of: ModelOf) -> None:
     embedding = kept("O3-nested-text-config", model_of)["language_model.embed_tokens.weight"]
     assert embedding.spans[0] == [tuple(expect["rows"])] == [(196_608, 262_144)]
     assert embedding.shape[0] == expect["symbols"]["vocab_size"] == 262_144
+    case = CASES["O3-nested-text-config"]
+    also = case.spec.read_text().replace("config: {", "config: {heads: num_attention_heads, ")
+    assert bound(also, case.config).values["heads"] == expect["symbols"]["num_attention_heads"] == 8
 
 
 def test_bytes_of_a_column_cut(model_of: ModelOf) -> None:
-    assert byte_ranges(kept("P1-byte-ranges-column", model_of)["w"]) == CASES["P1-byte-ranges-column"].expect["reads"]
+    expect = CASES["P1-byte-ranges-column"].expect
+    w = kept("P1-byte-ranges-column", model_of)["w"]
+    assert byte_ranges(w) == expect["reads"] == [[128, 256]]
+    assert w.local_bytes == expect["bytes"] == 128
 
 
 def test_bytes_of_a_row_cut(model_of: ModelOf) -> None:
-    assert byte_ranges(kept("P2-byte-ranges-row", model_of)["w"]) == CASES["P2-byte-ranges-row"].expect["reads"]
+    expect = CASES["P2-byte-ranges-row"].expect
+    w = kept("P2-byte-ranges-row", model_of)["w"]
+    assert byte_ranges(w) == expect["reads"]
+    assert w.local_bytes == expect["bytes"] == 128
+    assert {stop - start for start, stop in byte_ranges(w)} == {expect["run_bytes"]} == {16}
+
+
+@pytest.mark.parametrize("rule", ["spread", "ceil"])
+def test_six_rows_over_four_ranks(rule: str, tmp_path: Path) -> None:
+    case = CASES["Q3-uneven-chunks"]
+    model = Model(case.spec.read_text().replace("spread", rule), tmp_path)
+    real = [
+        (start, stop)
+        for rank in range(4)
+        for start, stop, _ in model.kept(case.config, tp=(rank, 4), headers=case.headers)["w"].at[0]
+    ]
+    assert [stop - start for start, stop in real] == case.expect["sizes"][rule]
+    first, last = case.expect["rank3_rows"][rule]
+    assert real[3] == ((first, last) if first < last else (0, 0))
+
+
+def test_six_rows_over_four_ranks_is_refused_where_the_spec_states_no_rule() -> None:
+    case = CASES["Q3-uneven-chunks"]
+    plain = case.spec.read_text().replace(", if_uneven: spread", "")
+    [fault] = compiled(plain, case.config, {"tp": 4}, case.headers).axes
+    assert fault.error.code == "SHD201"
 
 
 def byte_ranges(one: Kept) -> list[list[int]]:

@@ -30,7 +30,7 @@ def test_pieces_and_zero_fill(case: Case, model_of: Callable[[Case], Model]) -> 
     for local in case.expect["local"]:
         one = kept[local["target"]]
         assert one.local_shape == tuple(local["shape"])
-        assert copies(one) == [(rectangle(piece["src"]), rectangle(piece["dst"])) for piece in local["pieces"]]
+        assert copies(one) == joined([(rectangle(piece["src"]), rectangle(piece["dst"])) for piece in local["pieces"]])
         assert zeros(one) == {rectangle(place) for place in local["zero_fill"]}
 
 
@@ -53,6 +53,18 @@ def rectangle(spans: list[list[int]]) -> Rectangle:
 def copies(one: Kept) -> list[tuple[Rectangle, Rectangle]]:
     """(source, place) of every copy."""
     return list(copy_rectangles(one.at))
+
+
+def joined(pieces: list[tuple[Rectangle, Rectangle]]) -> list[tuple[Rectangle, Rectangle]]:
+    """Pieces whose rows follow each other, in the file and on the rank, as one."""
+    out = pieces[:1]
+    for source, place in pieces[1:]:
+        before, at = out[-1]
+        if [one[0][1] for one in (before, at)] == [one[0][0] for one in (source, place)] and before[1:] == source[1:]:
+            out[-1] = (((before[0][0], source[0][1]), *before[1:]), ((at[0][0], place[0][1]), *at[1:]))
+        else:
+            out.append((source, place))
+    return out
 
 
 def zeros(one: Kept) -> set[Rectangle]:

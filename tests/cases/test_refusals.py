@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from shardc.plan.evidence import Header
-from tests.cases.files import write_headers
+from tests.cases.files import probe, write_headers
 from tests.cases.support import Case, check, read_cases, valid_tp, words
-from tests.seeds.model import Model
+from tests.seeds.model import Model, write_checkpoint
 from tests.support import plan, rows
 
-CASES = [case for case in read_cases() if case.expect["result"] != "ok"]
+CASES = [case for case in read_cases() if case.expect["result"] != "ok" and not case.files]
 ERRORS = [case for case in CASES if case.expect["result"] == "error"]
 SIZED = [case for case in CASES if "valid_tp" in case.expect]
 
@@ -57,6 +57,17 @@ def test_the_generated_loader_refuses_too(
     with pytest.raises(module.rt.ShardError) as refused:
         module.load(directory, mesh=last_rank(case))
     assert case.expect["code"] in {code for code, _ in refused.value.findings}
+
+
+def test_a_tensor_that_a_warning_speaks_of_is_loaded(model_of: Callable[[Case], Model], tmp_path: Path) -> None:
+    [case] = [case for case in CASES if "loads" in case.expect]
+    loaded = model_of(case).module.load(
+        write_checkpoint(tmp_path / "checkpoint", case.config, probe(case.tensors)), mesh=case.mesh
+    )
+    assert case.expect["loads"] == ["language_model.lm_head.weight"]
+    head, embedding = loaded["language_model.lm_head.weight"], loaded["language_model.model.embed_tokens.weight"]
+    assert head is not embedding
+    assert head.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
 def headers_of(case: Case) -> dict[str, Header]:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from shardc.checkpoint.configs import Config, read_config
+from shardc.checkpoint.configs import Config, read_config, read_directory_config
 from shardc.diagnostics import Diagnostic
 
 TEXT = """{
@@ -66,3 +66,29 @@ def test_a_config_that_is_not_there(tmp_path: Path) -> None:
     assert config is None
     assert isinstance(finding, Diagnostic)
     assert finding.message == f"{tmp_path}/config.json: is missing"
+
+
+def test_the_config_of_an_adapter_stands_under_a_key_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(TEXT)
+    (tmp_path / "adapter_config.json").write_text('{\n  "r": 8\n}')
+    config, findings = read_directory_config(tmp_path)
+    assert config is not None and findings == []
+    assert (config.data["adapter"], config.data["model_type"]) == ({"r": 8}, "x")
+    assert config.source("adapter.r") == f"{tmp_path}/adapter_config.json:2"
+    assert config.source("model_type") == f"{tmp_path}/config.json:2"
+    (tmp_path / "config.json").unlink()
+    alone, _ = read_directory_config(tmp_path)
+    assert alone is not None
+    assert (alone.path, alone.data) == (f"{tmp_path}/adapter_config.json", {"adapter": {"r": 8}})
+    assert alone.source("model_type") == alone.path
+
+
+def test_faults_of_both_configs_are_found(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{")
+    (tmp_path / "adapter_config.json").write_text("[]")
+    config, findings = read_directory_config(tmp_path)
+    assert config is None
+    assert [finding.message.rpartition("/")[2] for finding in findings] == [
+        "adapter_config.json: does not hold a JSON object",
+        "config.json: does not hold a JSON object",
+    ]

@@ -60,6 +60,23 @@ def test_the_index_decides_which_file_holds_a_tensor(tmp_path: Path, weights: We
     assert {name: file for name, (file, _, _) in found.files.items()} == {"y": "b.safetensors", "x": "b.safetensors"}
 
 
+def test_a_copy_that_the_index_leaves_aside_is_a_warning(tmp_path: Path, weights: Weights) -> None:
+    weights(tmp_path / "a.safetensors", {"x": BYTE, "y": NEXT_BYTE}, b"12")
+    weights(tmp_path / "b.safetensors", {"x": BYTE, "y": NEXT_BYTE}, b"12")
+    write_index(tmp_path, {"x": "b.safetensors", "y": "b.safetensors", "z": "a.safetensors"})
+    found, findings = read_weights(tmp_path)
+    assert found is None
+    assert [(finding.code, finding.severity) for finding in findings] == [("SHD407", "error"), ("SHD413", "warning")]
+    write_index(tmp_path, {"x": "a.safetensors", "y": "b.safetensors"})
+    found, findings = read_weights(tmp_path)
+    assert found is not None
+    assert {name: file for name, (file, _, _) in found.files.items()} == {"x": "a.safetensors", "y": "b.safetensors"}
+    assert [(finding.message, finding.same_cause) for finding in findings] == [
+        (f"{tmp_path}/a.safetensors: holds `y` too, which model.safetensors.index.json takes from b.safetensors", ()),
+        (f"{tmp_path}/b.safetensors: holds `x` too, which model.safetensors.index.json takes from a.safetensors", ()),
+    ]
+
+
 def test_one_finding_for_each_missing_file(tmp_path: Path, weights: Weights, told: Told) -> None:
     weights(tmp_path / "1.safetensors", {"x": BYTE}, b"1")
     weight_map = {"x": "1.safetensors", "c": "3.safetensors", "a": "2.safetensors", "b": "2.safetensors"}
@@ -75,7 +92,7 @@ def test_one_finding_for_each_missing_file(tmp_path: Path, weights: Weights, tol
         (f"{index}: names `3.safetensors`, which is missing", "`3.safetensors`, with 1 tensor, `c`", "no such file"),
     ]
     assert findings[0].code == "SHD407"
-    assert findings[0].help == f"download the file to {tmp_path}"
+    assert findings[0].help == f"an incomplete download? Get the file, into {tmp_path}"
 
 
 def test_a_tensor_that_its_file_lacks(tmp_path: Path, weights: Weights, told: Told) -> None:

@@ -150,11 +150,16 @@ ONE_FAULT: Mapping[str, tuple[dict[str, object], str, str, str]] = {
     ),
     "trailing bytes": (
         {"a": entry(0, 1)},
-        "has bytes after its last tensor",
+        "has trailing bytes, after its last tensor",
         "a file of 129 bytes",
         "a file of 132 bytes",
     ),
-    "only trailing bytes": ({}, "has bytes after its last tensor", "a file of 128 bytes", "a file of 132 bytes"),
+    "only trailing bytes": (
+        {},
+        "has trailing bytes, after its last tensor",
+        "a file of 128 bytes",
+        "a file of 132 bytes",
+    ),
 }
 
 

@@ -17,8 +17,6 @@ TABLE = """\
 tensor                                          layers  full shape     shard            per rank      units/rank  rank total
 ----------------------------------------------  ------  -------------  ---------------  ------------  ----------  ----------
 model.embed_tokens.weight                               128256 x 4096  vocab_rows       16032 x 4096  -            125.2 MiB
-model.norm.weight                                       4096           replicated       4096          -               8192 B
-lm_head.weight                                          128256 x 4096  vocab_rows       16032 x 4096  -            125.2 MiB
 model.layers.*.input_layernorm.weight           x32     4096           replicated       4096          -              0.2 MiB
 model.layers.*.post_attention_layernorm.weight  x32     4096           replicated       4096          -              0.2 MiB
 model.layers.*.self_attn.q_proj.weight          x32     4096 x 4096    channel_rows     512 x 4096    4 x 128      128.0 MiB
@@ -28,12 +26,14 @@ model.layers.*.self_attn.o_proj.weight          x32     4096 x 4096    channel_c
 model.layers.*.mlp.gate_proj.weight             x32     14336 x 4096   column_parallel  1792 x 4096   -            448.0 MiB
 model.layers.*.mlp.up_proj.weight               x32     14336 x 4096   column_parallel  1792 x 4096   -            448.0 MiB
 model.layers.*.mlp.down_proj.weight             x32     4096 x 14336   row_parallel     4096 x 1792   -            448.0 MiB
+model.norm.weight                                       4096           replicated       4096          -               8192 B
+lm_head.weight                                          128256 x 4096  vocab_rows       16032 x 4096  -            125.2 MiB
 
 291 tensors   full 14.96 GiB   per rank 1.87 GiB   replicated 0.5 MiB (0.03% of a rank)
-mesh tp=8; shown: tp rank 0
+mesh tp=8, pp=1; shown: tp rank 0, pp rank 0
 masked_all_reduce over tp: model.embed_tokens.weight
-gather over tp: lm_head.weight
 all_reduce over tp: model.layers.{layer}.self_attn.o_proj.weight, model.layers.{layer}.mlp.down_proj.weight
+gather over tp: lm_head.weight
 """
 
 
@@ -61,7 +61,7 @@ def test_one_tensor_in_full() -> None:
 model.layers.0.self_attn.k_proj.weight
   shape    [kv_heads * head_dim, hidden] = [8 * 128, 4096]
   file     BF16 [1024, 4096], 8,388,608 bytes
-  rank     tp 3: channel_rows
+  rank     tp 3, pp 0: channel_rows
   local    BF16 [128, 4096], 1,048,576 bytes
   dim 0    384..512 of 1024
   dim 1    0..4096 of 4096

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardc.emit.brackets import Bracket, Code, call, dict_of, flat, lines, prefixed, tuple_of
+from shardc.emit.brackets import Bracket, Code, call, dict_of, flat, generated, lines, prefixed, tuple_of
 
 
 def test_a_call_on_one_line() -> None:
@@ -57,3 +57,20 @@ def test_a_plain_line_is_never_broken() -> None:
 
 def test_a_broken_tuple_of_one() -> None:
     assert lines(Bracket("(", ("x" * 120,), ")", single=True), 0) == ["(", f"    {'x' * 120},", ")"]
+
+
+def test_clauses_of_a_generator_have_no_commas() -> None:
+    loop, regions = "for i in range(4)", prefixed("for region in ", tuple_of(["x" * 60, "y" * 60]))
+    assert flat(generated("region", loop, "for region in (i,)")) == "*(region for i in range(4) for region in (i,))"
+    assert lines(tuple_of([generated("region", loop, regions)]), 0) == [
+        "(",
+        "    *(",
+        "        region",
+        "        for i in range(4)",
+        "        for region in (",
+        f"            {'x' * 60},",
+        f"            {'y' * 60},",
+        "        )",
+        "    ),",
+        ")",
+    ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardc.plan.collectives import Collective, collectives
-from tests.support import resolved
+from shardc.plan.collectives import Collective, at_work, collectives
+from tests.support import plan, resolved
 
 SPEC = """\
 spec: 1
@@ -49,3 +49,27 @@ def test_every_kind_that_needs_one() -> None:
         Collective("layers.{layer}.experts.{expert}.down.weight", "all_reduce", "tp"),
         Collective("layers.{layer}.experts.{expert}.down.weight", "combine", "ep"),
     ]
+
+
+def test_of_a_plan_those_of_tensors_that_the_config_has() -> None:
+    """A norm over one group is a sum over the ranks, one over several is not; a tied head is there all the same."""
+    text = """\
+spec: 1
+name: example
+architectures: [Example]
+dtype: BF16
+config: {n: heads, groups: groups, rows: vocab}
+axes:
+  heads: {size: n}
+  vocab: {size: rows}
+groups:
+  one: {when: groups == 1, tensors: {norm.weight: {shape: [heads * 4], shard: channel_rows, collective: sum_of_squares}}}
+  many: {when: groups > 1, tensors: {norm.weight: {shape: [heads * 4], shard: channel_rows}}}
+  head: {tensors: {embed.weight: {shape: [vocab, 8], shard: vocab_rows}, lm_head.weight: {shape: [vocab, 8], shard: vocab_rows, tied_to: embed.weight}}}
+"""
+    outside = [Collective("embed.weight", "masked_all_reduce", "tp"), Collective("lm_head.weight", "gather", "tp")]
+    norm = Collective("norm.weight", "sum_of_squares", "tp")
+    config = {"heads": 4, "vocab": 8}
+    assert at_work(plan(text, {**config, "groups": 1}, {"tp": 2})) == [norm, *outside]
+    assert at_work(plan(text, {**config, "groups": 2}, {"tp": 2})) == outside
+    assert at_work(plan(text, {**config, "groups": 1}, {"tp": 1})) == []

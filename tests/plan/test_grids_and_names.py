@@ -14,6 +14,9 @@ from tests.support import ROOT, checkpoint, resolved
 SPECS = {path.stem: resolved(path.read_text()) for path in sorted((ROOT / "specs").glob("*.yaml"))}
 TARGETS = [(name, target.checkpoint) for name, spec in SPECS.items() for target in spec.spec.targets]
 
+#: Tables in which one tensor of the spec is in several formats, by layer: they are several groups there.
+MIXED = {"nemotron-3-nano-30b-a3b-nvfp4"}
+
 
 def both(spec: Resolved, one: Checkpoint) -> tuple[Bound, Bound]:
     headers = dict(one.headers)
@@ -25,7 +28,8 @@ def both(spec: Resolved, one: Checkpoint) -> tuple[Bound, Bound]:
 def test_the_same_families(name: str, target: str) -> None:
     by_grid, by_name = both(SPECS[name], checkpoint(target))
     assert by_name.matched is None
-    assert by_grid.matched is not None, "each tensor of the spec is a group of the table"
+    lines_up = target not in MIXED
+    assert (by_grid.matched is not None) == lines_up, "each tensor of the spec is a group of the table"
     assert [f.stored for f in by_grid.families] == [f.stored for f in by_name.families]
     assert [p.names for f in by_grid.families for p in f.stored.parts] == [
         p.names for f in by_name.families for p in f.stored.parts

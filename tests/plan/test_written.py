@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from shardc.layout.show import show
@@ -85,18 +88,27 @@ def test_findings(group: str, finding: tuple[str, str, str]) -> None:
     assert said_of(spec(HEAD + f"  wrong:\n    at: x\n    {group}\n"))[0] == finding
 
 
+#: What fragments need that is neither a config symbol nor an axis.
+LETS = {"x": "m_heads * 8", "bc": "m_groups * 8"}
+
+
 @pytest.mark.parametrize("name", fragment_names())
 def test_a_fragment_needs_what_it_mentions(name: str) -> None:
     """Each fragment alone, its names declared and all of them used; and its kinds agree with its shapes."""
     fragment = fragment_file(name)
     assert fragment.name == name
-    split = [n for n in fragment.needs if n in ("heads", "inter") or n.endswith(("_heads", "_groups"))]
+    lets = {n: LETS[n] for n in fragment.needs if n in LETS}
+    needs = [*(n for n in fragment.needs if n not in lets), *re.findall(r"[a-z_]+", " ".join(lets.values()))]
+    split = [n for n in needs if n in ("heads", "inter") or n.endswith(("_heads", "_groups"))]
     axes = {n for n in split if not n.startswith("num_")}
-    config = ", ".join(f"{n}: {n}" for n in fragment.needs if n not in axes)
+    config = ", ".join(f"{n}: {n}" for n in needs if n not in axes)
     declared = "".join(f"  {n}: {{size: 8{', within: kv_heads' if n == 'heads' and 'kv_heads' in axes else ''}}}\n"
                        for n in sorted(axes))  # fmt: skip
     text = spec(
-        f"config: {{{config}}}\n" + (f"axes:\n{declared}" if declared else "") + f"groups:\n  one: {{use: {name}}}\n"
+        f"config: {{{config}}}\n"
+        + (f"axes:\n{declared}" if declared else "")
+        + (f"let: {json.dumps(lets)}\n" if lets else "")
+        + f"groups:\n  one: {{use: {name}}}\n"
     )
     document, _ = loads(text, "spec.yaml")
     assert document is not None

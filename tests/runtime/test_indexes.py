@@ -36,7 +36,9 @@ def test_without_an_index_all_files_count(tmp_path: Path) -> None:
 def test_an_index_decides(tmp_path: Path) -> None:
     save(tmp_path, {"a.safetensors": ["x", "y"], "b.safetensors": ["y"], "c.safetensors": ["z"]})
     index(tmp_path, {"x": "a.safetensors", "y": "b.safetensors"})
-    assert held_by(tmp_path) == {"x": "a.safetensors", "y": "b.safetensors"}
+    text = "SHD413: a.safetensors holds y too, which model.safetensors.index.json takes from b.safetensors"
+    with pytest.warns(UserWarning, match=f"^{text}$"):
+        assert held_by(tmp_path) == {"x": "a.safetensors", "y": "b.safetensors"}
 
 
 def test_an_index_of_another_name(tmp_path: Path) -> None:
@@ -112,3 +114,10 @@ def test_config(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("[8]")
     with pytest.raises(ShardError, match=r"^SHD406: config\.json: not a JSON object$"):
         read_config(tmp_path)
+
+
+def test_config_of_an_adapter(tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text('{"r": 4}')
+    assert read_config(tmp_path) == {"adapter": {"r": 4}}
+    (tmp_path / "config.json").write_text('{"hidden_size": 8}')
+    assert read_config(tmp_path) == {"hidden_size": 8, "adapter": {"r": 4}}

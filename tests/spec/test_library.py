@@ -30,6 +30,7 @@ CONTRACTS = {
     "aligned_rows": ["row_bytes"],
     "causal_conv1d_l2norm": ["channels"],
     "fp8_block": ["n", "k"],
+    "mamba2_group_norm": ["heads", "heads_per_group"],
     "marlin": ["n", "k"],
     "mxfp4_group": ["k"],
     "nvfp4_group": ["k"],
@@ -90,12 +91,15 @@ def test_contracts(name: str) -> None:
         # Two heads of 128 channels to a block: 3 heads do not fill blocks.
         ("causal_conv1d_l2norm", [{"channels": 256}, {"channels": 4096}], [{"channels": 128}, {"channels": 384}]),
         ("fp8_block", [{"n": 128, "k": 1536}], [{"n": 64, "k": 128}, {"n": 128, "k": 192}]),
+        # 64 heads in 8 groups over 16 ranks are 4 heads: half a group.
+        ("mamba2_group_norm", [{"heads": 8, "heads_per_group": 8}, {"heads": 64, "heads_per_group": 8}],
+         [{"heads": 4, "heads_per_group": 8}]),
         ("marlin", [{"n": 64, "k": 128}], [{"n": 32, "k": 128}, {"n": 64, "k": 64}]),
         ("mxfp4_group", [{"k": 32}, {"k": 2880}], [{"k": 16}, {"k": 720}]),
         ("nvfp4_group", [{"k": 16}, {"k": 720}], [{"k": 8}, {"k": 180}]),
         ("vocab_64", [{"rows": 64}, {"rows": 16032 * 4}], [{"rows": 32}, {"rows": 16033}]),
     ],
-)
+)  # fmt: skip
 def test_requirements(name: str, good: list[dict[str, int]], bad: list[dict[str, int]]) -> None:
     require = parse(contract_file(name).require)
     assert all(condition(require, sizes) for sizes in good)

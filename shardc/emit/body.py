@@ -9,12 +9,12 @@ from itertools import count, groupby
 from operator import attrgetter
 
 from shardc.emit.axes import index_values, options
-from shardc.emit.brackets import Code, call, dict_of, lines, prefixed, tuple_of
+from shardc.emit.brackets import WIDTH, Code, call, dict_of, lines, prefixed, tuple_of
 from shardc.emit.dims import Dims
 from shardc.emit.outputs import output_code
 from shardc.emit.python import code, identifier, name_code, quote
 from shardc.emit.strides import stride_code
-from shardc.layout.expr import Expr, Name, names, segments_of, walk
+from shardc.layout.expr import Expr, Logic, Name, names, segments_of, walk
 from shardc.layout.show import show
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
@@ -161,8 +161,13 @@ class Body:
             self._code(output_code(output, dims, partial(_named, prefix)), depth)
 
     def _conditions(self, whens: Iterable[Expr], depth: int) -> int:
+        """Nested `if`s; a condition too long for a line is one for each part of its `and`."""
         for when in whens:
-            self._line(f"if {code(when)}:", depth)
+            line = f"if {code(when)}:"
+            if isinstance(when, Logic) and when.op == "and" and 4 * depth + len(line) > WIDTH:
+                depth = self._conditions(when.parts, depth)
+                continue
+            self._line(line, depth)
             depth += 1
         return depth
 
@@ -198,14 +203,13 @@ class Body:
         self._code(call("yield rt.Tensor", *items), depth)
 
     def _at(self, entry: Entry, dims: Dims) -> list[Code]:
-        dim = entry.rank0_dim
-        if dim is not None:
-            return [f'{dim}: rt.rank0(mesh["tp"], {dims.size(entry.written[dim])})']
-        found = [
-            (i, self.variables.get(expr) or dims.regions(written))
-            for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True))
-        ]
-        return [prefixed(f"{i}: ", regions) for i, regions in found if regions is not None]
+        out: list[Code] = []
+        for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True)):
+            if i == entry.rank0_dim:
+                out.append(f'{i}: rt.rank0(mesh["tp"], {dims.size(written)})')
+            elif (regions := self.variables.get(expr) or dims.regions(written)) is not None:
+                out.append(prefixed(f"{i}: ", regions))
+        return out
 
 
 def _units(entry: Entry, dims: Dims) -> list[Code]:

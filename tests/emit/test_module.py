@@ -200,3 +200,22 @@ def test_stages_and_round_robin() -> None:
 def test_the_order_of_mesh_dims() -> None:
     text = PIPELINE.replace("  experts: {", "  heads: {size: n}\n  a: {size: n, over: attn_tp}\n  experts: {", 1)
     assert 'MESH = ("tp", "attn_tp", "ep", "pp")' in module(resolved(text))
+
+
+def test_a_bias_of_stacked_experts_is_cut_by_expert_and_kept_by_rank_0() -> None:
+    text = SPEC.replace("num_heads}", "num_heads, n_experts: num_experts}")
+    text = text.replace("{size: n_heads}}", "{size: n_heads}, experts: {size: n_experts, over: ep}}")
+    text += "      down_proj_bias: {shape: [experts, hidden], shard: expert_slices + rank0}\n"
+    assert "at={0: experts_at, 1: rt.rank0(mesh['tp'], hidden)}" in function(text)
+
+
+def test_a_condition_too_long_for_a_line_is_nested() -> None:
+    long = " or ".join(f"layers == {n}00000000000" for n in range(1, 5))
+    text = module(
+        resolved(SPEC.replace("    tensors:\n", f"    when: hidden > 0 and ({long}) and n_heads > 0\n    tensors:\n"))
+    )
+    assert [line.strip() for line in text.splitlines() if line.strip().startswith(("if h", "if l", "if n"))] == [
+        "if hidden > 0:",
+        "if layers == 100000000000 or layers == 200000000000 or layers == 300000000000 or (layers == 400000000000):",
+        "if n_heads > 0:",
+    ]

@@ -57,3 +57,19 @@ def test_the_indexer_is_whole() -> None:
     rows = kept("deepseek_v3", "glm-5-fp8", tp=16, rank=5)
     assert rows[ATTENTION + "indexer.wq_b.weight"] == ([(0, 4096)], [(0, 2048)])
     assert rows[ATTENTION + "indexer.weights_proj.weight"] == ([(0, 32)], [(0, 6144)])
+
+
+def test_awq_packs_outputs_and_groups_inputs() -> None:
+    """2048 features over 32 ranks: 64 a rank, one group of inputs, eight words of outputs. No MTP layer in this file."""
+    rows = kept("deepseek_v3", "deepseek-r1-awq", tp=32, rank=3)
+    expert = "model.layers.7.mlp.experts.9."
+    assert rows[expert + "down_proj.qweight"] == ([(192, 256)], [(0, 896)])
+    assert rows[expert + "down_proj.qzeros"] == ([(3, 4)], [(0, 896)])
+    assert rows[expert + "gate_proj.qweight"] == ([(0, 7168)], [(24, 32)])
+    assert rows[expert + "gate_proj.scales"] == ([(0, 112)], [(192, 256)])
+    assert not [name for name in rows if name.startswith("model.layers.61.")]
+
+
+def test_without_a_file_the_mtp_layer_is_there() -> None:
+    rows = kept("deepseek_v3", checkpoint(V3).config.data, tp=1, rank=0)
+    assert "model.layers.61.mlp.experts.255.down_proj.weight" in rows

@@ -41,3 +41,19 @@ def test_a_dense_model_without_a_tower() -> None:
     assert rows[GDN + "in_proj_qkv.weight"] == ([(8, 16), (24, 32), (56, 80)], [(0, 64)])
     assert rows["mtp.layers.0.mlp.down_proj.weight"] == ([(0, 64)], [(48, 96)])
     assert not [name for name in rows if "expert" in name or "visual" in name]
+
+
+def test_experts_stacked_or_one_by_one() -> None:
+    """512 features, 256 experts: rank 1 of 2 has the upper half of gate and of up, ep rank 1 of 2 the upper 128."""
+    base, mtp = "model.language_model.layers.0.mlp.experts.", "mtp.layers.0.mlp.experts."
+    qwen3_5, qwen3_6, pruned = (
+        kept("qwen3_5", table, tp=2, rank=1, ep=2, ep_rank=1)
+        for table in (TABLE, "qwen3.6-35b-a3b", "qwen3.5-18b-reap")
+    )
+    stacked = ([(128, 256)], [(256, 512), (768, 1024)], [(0, 2048)])
+    assert qwen3_5[base + "gate_up_proj"] == qwen3_6[base + "gate_up_proj"] == stacked
+    assert qwen3_6[mtp + "gate_up_proj"] == stacked
+    assert qwen3_5[mtp + "128.up_proj.weight"] == ([(256, 512)], [(0, 2048)])
+    assert mtp + "127.up_proj.weight" not in qwen3_5
+    assert pruned[base + "64.down_proj.weight"] == ([(0, 2048)], [(256, 512)])
+    assert not [name for name in pruned if name.startswith("mtp.")]

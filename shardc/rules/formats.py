@@ -31,15 +31,11 @@ def explain_formats(differences: Differences) -> set[str]:
     owners = {name: family for family in differences.bound.families for name in family.names}
     found: dict[tuple[int, str], Foreign] = {}
     for companion in differences.unexpected:
-        for format, weight in _in_file(companion, differences.headers):
-            family = owners.get(weight)
-            if family is None or family.stored.format.name == format.name:
-                continue
+        for family, format, weight in _likely(companion, owners, differences.headers)[:1]:
             key = (id(family), format.name)
             foreign = found.setdefault(key, Foreign(family, format, [], []))
             foreign.weights.append(weight)
             foreign.companions.append(companion)
-            break
     for foreign in found.values():
         differences.explain(_finding(foreign, differences), set(), set(foreign.companions))
     return {weight for foreign in found.values() for weight in foreign.weights}
@@ -55,10 +51,20 @@ def weights_of(companion: str) -> Iterator[tuple[Format, str]]:
                 yield format, format.parts[0].named(f"{stem}.weight")
 
 
-def _in_file(companion: str, headers: Mapping[str, Header]) -> list[tuple[Format, str]]:
-    """Those of its weights that the file has; formats that fit the weight's dtype come first."""
-    here = [(format, weight) for format, weight in weights_of(companion) if weight in headers]
-    return sorted(here, key=lambda found: headers[found[1]][0] not in found[0].parts[0].dtypes)
+def _likely(
+    companion: str, owners: Mapping[str, Family], headers: Mapping[str, Header]
+) -> list[tuple[Family, Format, str]]:
+    """Its weights that the file has, in formats they are not stored in; formats of the weight's dtype come first."""
+
+    def rank(found: tuple[Family, Format, str]) -> tuple[bool, bool]:
+        family, format, weight = found
+        return headers[weight][0] not in format.parts[0].dtypes, format not in family.entry.formats
+
+    here = [(owners[weight], format, weight) for format, weight in weights_of(companion) if weight in owners]
+    return sorted(
+        (one for one in here if one[2] in headers and one[0].stored.format.name != one[1].name),
+        key=rank,
+    )
 
 
 def _finding(foreign: Foreign, differences: Differences) -> Diagnostic:

@@ -62,5 +62,5 @@ def test_a_fault_of_the_library_is_a_bug(dim: str, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ShardcBug) as caught:
         formats.format_named.__wrapped__("odd")
     assert str(caught.value) == (
-        f"a format's dim is a number, or `out` or `in` times, by or in units of a size, not `{dim}`"
+        f"a format's dim is a number, or `out * size / size` or its ceiling, or the same of `in`: `{dim}`"
     )

@@ -892,6 +892,7 @@ class Tensor:
     formats: the formats it may be stored in.
     units: (axis, dim, stride): each element of the axis is `stride` rows of the dim.
     segments: the sizes of a dim that is a concatenation.
+    nested: the sizes of the parts of concatenations that are repeated in a dim.
     swapped: the last two dims are [in, out].
     optional: the file may lack it. tied_to: where the file lacks it, it is this tensor.
     """
@@ -905,6 +906,7 @@ class Tensor:
     formats: tuple[str, ...] = (DENSE,)
     units: tuple[tuple[str, int, int], ...] = ()
     segments: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    nested: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     swapped: bool = False
     optional: bool = False
     tied_to: str | None = None
@@ -943,7 +945,7 @@ class Spec:
     dtype: tuple[str, ...]
 
 
-WHOLE = 0  # one group for all of a dim
+WHOLE = 0  # the size of a group that is all of a dim: configs write -1
 
 
 class Facts(NamedTuple):
@@ -983,10 +985,10 @@ def facts_of(format: Format, config: Config) -> Facts:
 @lru_cache(maxsize=4096)
 def settled_parts(format: Format, facts: Facts, extent: Extent, shapes: Shapes) -> tuple[Part, ...]:
     """The parts with their sizes in numbers, for a weight of this extent whose parts have these shapes in the file."""
-    sizes = {
-        name: settled_size(name, given, format, extent, shapes)
-        for name, given in zip(format.sizes, facts.sizes, strict=True)
-    }
+    given_sizes = dict(zip(format.sizes, facts.sizes, strict=True))
+    sizes = {name: settled_size(name, given, format, extent, shapes) for name, given in given_sizes.items()}
+    if looks_cut(format, given_sizes, sizes):
+        sizes = given_sizes
     here = {part.name for part, shape in zip(format.parts, shapes, strict=True) if shape is not None}
     flags = {
         name: given or part in here for (name, (_, part)), given in zip(format.flags.items(), facts.flags, strict=True)
@@ -995,7 +997,7 @@ def settled_parts(format: Format, facts: Facts, extent: Extent, shapes: Shapes) 
         Part(
             part.name,
             part.dtypes,
-            tuple(settled_dim(dim, sizes, flags, extent) for dim in part.dims),
+            tuple(settled_dim(dim, sizes, flags) for dim in part.dims),
             part.optional,
             part.values,
         )
@@ -1011,9 +1013,9 @@ def settled_size(name: str, given: int, format: Format, extent: Extent, shapes: 
         for dim, found in zip(part.dims, shape[extent.leading :], strict=True):
             if dim.role is None or name not in (dim.unit, dim.entries):
                 continue
-            elements = extent.along(dim.role)
-            if entries_of(settled_dim(dim, {name: given}, {}, extent), elements) == found:
+            if entries_of(settled_dim(dim, {name: given}, {}), extent) == found:
                 return given
+            elements = extent.along(dim.role)
             if dim.unit == name:
                 if found == 1:
                     return WHOLE
@@ -1025,23 +1027,43 @@ def settled_size(name: str, given: int, format: Format, extent: Extent, shapes: 
     return given
 
 
-def settled_dim(dim: Dim, sizes: dict[str, int], flags: dict[str, bool], extent: Extent) -> Dim:
-    """A dim in numbers, unit and count without a common factor."""
+def looks_cut(format: Format, given: dict[str, int], found: dict[str, int]) -> bool:
+    """True where a file has half (or less) of each row of a weight in the given sizes.
+
+    Its shapes are then those of whole rows with half the bits, in groups of twice as many elements.
+    """
+    packed = {dim.entries for part in format.parts for dim in part.dims}
+    shares = set()
+    for name in given:
+        more, less = (given[name], found[name]) if name in packed else (found[name], given[name])
+        if more or less:
+            shares.add(more / less if less else 0.0)
+    return len(shares) == 1 and shares.pop() > 1
+
+
+def settled_dim(dim: Dim, sizes: dict[str, int], flags: dict[str, bool]) -> Dim:
+    """A dim in numbers, unit and count without a common factor; one group for all is a dim of its own size."""
     unit = sizes[dim.unit] if isinstance(dim.unit, str) else dim.unit
     count = sizes[dim.entries] if isinstance(dim.entries, str) else dim.entries
     whole = flags.get(dim.whole, False) if isinstance(dim.whole, str) else dim.whole
-    if dim.role and unit == WHOLE:
-        return dim._replace(unit=max(extent.along(dim.role), 1), entries=count, whole=True)
-    shared = gcd(unit, count) if dim.role else 1
+    if dim.role is None or unit == WHOLE:
+        return Dim(None, entries=count)
+    shared = gcd(unit, count)
     return dim._replace(unit=unit // shared, entries=count // shared, whole=whole)
 
 
-def entries_of(dim: Dim, elements: int) -> int | None:
-    """How many entries stand for so many elements; None where units do not come out whole."""
+def shape_of(part: Part, extent: Extent) -> tuple[int | None, ...]:
+    """The sizes of a settled part's own dims; None for one whose units do not come out whole."""
+    return tuple(entries_of(dim, extent) for dim in part.dims)
+
+
+def entries_of(dim: Dim, extent: Extent) -> int | None:
+    """How many entries a settled dim has; None where its units do not come out whole."""
     unit, count = int(dim.unit), int(dim.entries)
-    if elements % unit and not dim.ceil:
-        return None
-    return ceil_div(elements, unit) * count
+    if dim.role is None:
+        return count
+    elements = extent.along(dim.role)
+    return ceil_div(elements, unit) * count if dim.ceil or elements % unit == 0 else None
 
 
 INDEX = "model.safetensors.index.json"
@@ -1235,7 +1257,7 @@ def choose(tensor: Tensor, formats: Formats, headers: Headers | None, facts: Map
         if (header := headers.get(candidate.name)) and header.dtype in candidate.dtypes
     ]
     if fitting:
-        chosen = best(fitting, tensor, formats, headers)
+        chosen = best(fitting, tensor, formats, headers, facts)
         if chosen.format == DENSE:
             header = headers[chosen.name]
             return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
@@ -1256,14 +1278,23 @@ def candidates(tensor: Tensor, formats: Formats) -> Iterator[Candidate]:
             yield Candidate(name, first.named(tensor.stem), first.dtypes)
 
 
-def best(fitting: list[Candidate], tensor: Tensor, formats: Formats, headers: Headers) -> Candidate:
-    """The first candidate all of whose parts are there and fit; else one that some companion points to."""
+def best(
+    fitting: list[Candidate], tensor: Tensor, formats: Formats, headers: Headers, facts: Mapping[str, Facts]
+) -> Candidate:
+    """The first candidate whose parts are all there and of the right size; else of the right number of dims, or there.
+
+    AWQ and GPTQ, for one, have the same names and dtypes, and differ in the dim that is packed.
+    """
     if len(fitting) == 1:
         return fitting[0]
-    parts = {one.format: formats[one.format].parts if one.format != DENSE else () for one in fitting}
+    parts = {
+        one.format: parts_of(tensor, formats[one.format], headers, facts[one.format]) if one.format != DENSE else ()
+        for one in fitting
+    }
     complete = [one for one in fitting if all(is_there(part, tensor, headers) for part in parts[one.format])]
+    exact = [one for one in complete if all(is_exact(part, tensor, headers) for part in parts[one.format])]
     pointed = [one for one in fitting if any(part.named(tensor.stem) in headers for part in parts[one.format][1:])]
-    return (complete or pointed or fitting)[0]
+    return (exact or complete or pointed or fitting)[0]
 
 
 def is_there(part: Part, tensor: Tensor, headers: Headers) -> bool:
@@ -1275,14 +1306,24 @@ def is_there(part: Part, tensor: Tensor, headers: Headers) -> bool:
     return header.dtype in part.dtypes and dims
 
 
+def is_exact(part: Part, tensor: Tensor, headers: Headers) -> bool:
+    """Whether a part, where the file has it, has its sizes."""
+    header = headers.get(part.named(tensor.stem))
+    return header is None or not part.dims or header.shape[tensor.leading :] == shape_of(part, extent_of(tensor))
+
+
 def parts_of(tensor: Tensor, format: Format, headers: Headers | None, facts: Facts) -> tuple[Part, ...]:
     """The parts of a format, with the sizes that this tensor's headers imply."""
     if not format.sizes and not format.flags:
         return format.parts
     found = [headers.get(part.named(tensor.stem)) if headers else None for part in format.parts]
+    return settled_parts(format, facts, extent_of(tensor), tuple(header.shape if header else None for header in found))
+
+
+def extent_of(tensor: Tensor) -> Extent:
+    """A weight's sizes, as formats see them."""
     roles = tensor.roles
-    extent = Extent(tensor.shape[roles["out"]], tensor.shape[roles["in"]], tensor.leading)
-    return settled_parts(format, facts, extent, tuple(header.shape if header else None for header in found))
+    return Extent(tensor.shape[roles["out"]], tensor.shape[roles["in"]], tensor.leading)
 
 
 def first_choice(tensor: Tensor, formats: Formats, facts: Mapping[str, Facts]) -> Choice:
@@ -1362,6 +1403,14 @@ def companion_size(part_name: str, segments: tuple[int, ...], dim: Dim) -> int:
         if size % unit and not dim.ceil:
             raise ShardError(("SHD213", f"{part_name}: {size} is not a multiple of {unit}"))
     return sum(ceil_div(size, unit) for size in segments) * int(dim.entries)
+
+
+def check_nested(part_name: str, nested: tuple[int, ...], unit: int) -> None:
+    """Raises SHD213 where a unit would span two parts of a concatenation that is repeated."""
+    for size in nested:
+        if size % unit:
+            text = f"a part of {size} is not a multiple of {unit}: a unit would span two parts"
+            raise ShardError(("SHD213", f"{part_name}: {text}"))
 
 
 def companion_spans(part_name: str, dim: int, spans: Spans, segments: tuple[int, ...], follows: Dim) -> Spans:
@@ -1477,7 +1526,8 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
         choice = choices[tensor.name]
         if choice is None:
             continue
-        alike = (tensor.shape, tensor.swapped, tuple(tensor.at.items()), tuple(tensor.segments.items()), choice.format)
+        dims = (tensor.at, tensor.segments, tensor.nested)
+        alike = (tensor.shape, tensor.swapped, choice.format, *(tuple(by_dim.items()) for by_dim in dims))
         known = layouts.setdefault(alike, {})
         for stored in choice.stored:
             key = id(stored.part)
@@ -1539,6 +1589,7 @@ def part_layout(
         dim = tensor.roles[follows.role]
         segments = tensor.segments.get(dim, (tensor.shape[dim],))
         shape.append(companion_size(name, segments, follows))
+        check_nested(name, tensor.nested.get(dim, ()), int(follows.unit))
         at.append(whole_dim(shape[-1]) if follows.whole else companion_spans(name, dim, spans[dim], segments, follows))
     return tuple(shape), tuple(at)
 

@@ -13,7 +13,7 @@ from shardc.emit.brackets import WIDTH, Code, call, dict_of, lines, prefixed, tu
 from shardc.emit.dims import Dims
 from shardc.emit.outputs import output_code
 from shardc.emit.python import code, identifier, name_code, quote
-from shardc.emit.strides import stride_code
+from shardc.emit.strides import nested_parts, stride_code
 from shardc.layout.expr import Expr, Logic, Name, names, segments_of, walk
 from shardc.layout.show import show
 from shardc.plan.kinds import axes_in
@@ -213,9 +213,10 @@ class Body:
 
 
 def _units(entry: Entry, dims: Dims) -> list[Code]:
-    """What formats need to know: rows of one element of each axis, and the segments of concatenations."""
+    """What formats need to know: rows of one element of each axis, and the parts of concatenations."""
     units: list[Code] = []
     segments: list[Code] = []
+    nested: list[Code] = []
     for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True)):
         if i not in (entry.out_dim, entry.in_dim):
             continue
@@ -225,11 +226,16 @@ def _units(entry: Entry, dims: Dims) -> list[Code]:
         parts = segments_of(written, dims.lets)
         if len(parts) > 1:
             segments.append(prefixed(f"{i}: ", tuple_of([dims.size(part) for part in parts])))
+        inside = dict.fromkeys(dims.code(size) for size in nested_parts(written, dims))
+        if inside:
+            nested.append(prefixed(f"{i}: ", tuple_of(list(inside))))
     out: list[Code] = []
     if units:
         out.append(prefixed("units=", tuple_of(list(dict.fromkeys(units)))))
     if segments:
         out.append(prefixed("segments=", dict_of(segments)))
+    if nested:
+        out.append(prefixed("nested=", dict_of(nested)))
     return out
 
 

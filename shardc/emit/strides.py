@@ -1,4 +1,4 @@
-"""Rows of one element of an axis, as code: what a format's units are compared with."""
+"""Rows of one element of an axis, and of parts inside a product, as code: what a format's units are compared with."""
 
 from __future__ import annotations
 
@@ -34,3 +34,26 @@ def _at_root(axis: str, stride: Expr, dims: Dims) -> tuple[str, str]:
         stride = mul(stride, Name(f"({identifier(axis)}.size // max({identifier(parent)}.size, 1))"))
         axis = parent
     return axis, dims.code(stride)
+
+
+def nested_parts(expr: Expr, dims: Dims) -> list[Expr]:
+    """Rows of each part of each concatenation that stands inside a product."""
+    match expr:
+        case Name(id) if id in dims.lets:
+            return nested_parts(dims.lets[id], dims)
+        case Cat(parts):
+            return [size for part in parts for size in nested_parts(part, dims)]
+        case Binary("*", _, _):
+            return _inside(expr, ONE, dims)
+    return []
+
+
+def _inside(expr: Expr, step: Expr, dims: Dims) -> list[Expr]:
+    match expr:
+        case Name(id) if id in dims.lets:
+            return _inside(dims.lets[id], step, dims)
+        case Cat(parts):
+            return [size for part in parts for size in (mul(dims.full(part), step), *_inside(part, step, dims))]
+        case Binary("*", left, right):
+            return _inside(left, mul(step, dims.full(right)), dims) + _inside(right, step, dims)
+    return []

@@ -6,7 +6,7 @@ a segment may be short where the format rounds up, so a companion's offset for a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shardc.layout.regions import Region, Regions, merge
 
@@ -25,6 +25,16 @@ def entries(segments: tuple[int, ...], unit: int, count: int, ceil: bool) -> int
         if size % unit and not ceil:
             raise CutError("SHD213", f"{size} is not a multiple of {unit}")
     return sum(-(-size // unit) for size in segments) * count
+
+
+def check_nested(parts: Iterable[int], unit: int) -> None:
+    """CutError (SHD213) where a unit would span two parts of a concatenation inside a product, of so many rows each.
+
+    The parts stand close together in the file: there is no room for the rest of a unit between them.
+    """
+    for size in parts:
+        if size % unit:
+            raise CutError("SHD213", f"a part of {size} is not a multiple of {unit}: a unit would span two parts")
 
 
 def in_entries(regions: Regions, segments: tuple[int, ...], unit: int, count: int) -> Regions:

@@ -23,7 +23,7 @@ from shardc.plan.kinds import axes_in, axes_of_dims
 from shardc.plan.names import Names
 from shardc.plan.region_limit import check_regions
 from shardc.plan.resolved import Axis, Entry, Resolved
-from shardc.plan.sized import Weight
+from shardc.plan.sized import weight_of
 from shardc.plan.stored import Storage, stored
 from shardc.plan.stored_dims import StoredDim, grouped
 from shardc.plan.symbols import Symbols, bind_symbols
@@ -156,14 +156,9 @@ def _add(names: Names, bound: Bound) -> None:
     check_regions(names, scope, bound.resolved.axes_of(names.entry))
     over = tuple(_splitting(names.entry, dim, bound) for dim in range(len(shape)))
     evidence = bound.evidence
-    storage = Storage(_weight(names.entry, shape), evidence.config, evidence.headers, evidence.grids)
+    storage = Storage(weight_of(names.entry, shape), evidence.config, evidence.headers, evidence.grids)
     for way in stored(names, storage):
         bound.families.append(Family(names.entry, names.env, shape, over, way, scope))
-
-
-def _weight(entry: Entry, shape: tuple[int, ...]) -> Weight:
-    dims = {"out": entry.out_dim, "in": entry.in_dim}
-    return Weight({role: shape[dim] for role, dim in dims.items() if dim is not None}, entry.leads)
 
 
 def _splitting(entry: Entry, dim: int, bound: Bound) -> tuple[str, ...]:
@@ -219,8 +214,8 @@ def _grains(family: Family, bound: Bound) -> list[Grain]:
     out = []
     for dim, expr in enumerate(family.entry.dims):
         role = family.role(dim)
-        dims = [d for part in family.stored.format.parts for d in part.dims if d.role == role and not d.whole]
-        units = {d.unit for d in dims if isinstance(d.unit, int)}
+        dims = [d for stored in family.stored.parts for d in (stored.part.dims if stored.part else ())]
+        units = {d.unit for d in dims if isinstance(d.unit, int) and role and d.role == role and not d.whole}
         for axis in dict.fromkeys(axes_in(expr, axes)):
             for unit in sorted(units):
                 for stride in strides(expr, axis, family.scope):

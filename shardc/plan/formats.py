@@ -19,7 +19,23 @@ def format_named(name: str) -> Format:
     file = format_file(name)
     sizes = {size: FormatSize(tuple(fact.key), fact.otherwise) for size, fact in file.sizes.items()}
     flags = {flag: FormatFlag(tuple(fact.key or ()), fact.part) for flag, fact in file.flags.items()}
-    return Format(name, tuple(_part(part) for part in file.parts), sizes, flags)
+    format = Format(name, tuple(_part(part) for part in file.parts), sizes, flags)
+    _check(format)
+    return format
+
+
+def _check(format: Format) -> None:
+    """Every size and flag is of the format, and one size to a dim: the headers give one number."""
+    dims = [dim for part in format.parts for dim in part.dims]
+    used = {size for dim in dims for size in (dim.unit, dim.count) if isinstance(size, str)}
+    flags = {dim.whole for dim in dims if isinstance(dim.whole, str)}
+    parts = {part.name for part in format.parts}
+    if used != format.sizes.keys() or flags != format.flags.keys():
+        raise ShardcBug(f"{format.name}: its dims use {sorted(used | flags)}")
+    if any(isinstance(dim.unit, str) and isinstance(dim.count, str) for dim in dims):
+        raise ShardcBug(f"{format.name}: two sizes in one dim")
+    if any(flag.part and flag.part not in parts for flag in format.flags.values()):
+        raise ShardcBug(f"{format.name}: a flag asks for a tensor that it does not have")
 
 
 def _part(file: PartFile) -> FormatPart:
@@ -32,7 +48,9 @@ def _dim(text: str, input_whole: str | None) -> PartDim:
         return PartDim(None, 1, count=int(text))
     found = _DIM.fullmatch(text)
     if found is None or (found["ceil"] is None) is text.endswith(")"):
-        raise ShardcBug(f"a format's dim is a number, or `out` or `in` times, by or in units of a size, not `{text}`")
+        raise ShardcBug(
+            f"a format's dim is a number, or `out * size / size` or its ceiling, or the same of `in`: `{text}`"
+        )
     whole = input_whole if input_whole and found["role"] == "in" else False
     return PartDim(found["role"], _size(found["unit"]), found["ceil"] is not None, _size(found["count"]), whole)
 

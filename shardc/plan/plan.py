@@ -41,8 +41,7 @@ class Shard:
     @property
     def kind(self) -> str:
         """The shard kind of the tensor; a scalar of a format is whole on every rank."""
-        scalar = self.part.part is not None and not self.part.part.dims
-        return "replicated" if scalar else self.family.entry.kind
+        return "replicated" if self.part.part and self.part.is_scalar else self.family.entry.kind
 
     @property
     def local_shape(self) -> tuple[int, ...]:
@@ -132,6 +131,7 @@ class Plan:
     def cut_everywhere(self, dim: StoredDim) -> list[Regions]:
         """The regions of a dim by rank; CutError where its units do not come out whole (SHD213) or are cut (SHD212)."""
         _ = dim.size
+        dim.check_nested()
         return [self.at(dim, rank) for rank in self.ranks_of(dim)]
 
     def sizes_of(self, dim: StoredDim) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
@@ -10,14 +10,15 @@ from shardc.plan.evidence import Grids, Header
 from shardc.plan.grid import Grid
 from shardc.plan.names import Names
 from shardc.plan.resolved import Entry, Format, FormatPart
-from shardc.plan.sized import Weight, sized
+from shardc.plan.sized import HeaderOf, Weight, fits, fits_exactly, is_complete, sized
 
 
 @dataclass(frozen=True)
 class StoredPart:
     """One tensor of a family's format: the file's dtype, and the dtype it loads as.
 
-    `header` is the file's, where all of the names are there and have that one.
+    `header` is the file's, where all of the names are there and have that one. `scalar` is how the file writes a
+    scalar, [] or [1].
     """
 
     part: FormatPart | None
@@ -25,10 +26,15 @@ class StoredPart:
     dtype: str
     load: str
     header: Header | None = None
+    scalar: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
         return self.weights.count
+
+    @property
+    def is_scalar(self) -> bool:
+        return not (self.part.dims if self.part else self.weights.entry.dims)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -72,8 +78,7 @@ def stored(family: Names, storage: Storage) -> list[Stored]:
     """
     headers = storage.headers
     if headers is None:
-        first = sized(family.entry.formats[0], storage.weight, storage.config, lambda part: None)
-        return [_as(family, first, _first_dtypes(family, first))]
+        return [_first_way(family, storage)]
     alike = _all_alike(family, storage, cache(partial(_by_grid, family, storage.grids))) if storage.grids else None
     alike = alike or _all_alike(family, storage, cache(partial(_by_name, family, headers)))
     return [alike] if alike is not None else _one_by_one(family, storage, headers)
@@ -88,33 +93,19 @@ class _Mixed(Exception):
     """Tensors of one family that are not all alike, or that can't be told to be."""
 
 
-#: The header of the weights themselves (None) or of a part; None where it is absent.
-_HeaderOf = Callable[[FormatPart | None], Header | None]
-
-
-def _all_alike(family: Names, storage: Storage, header_of: _HeaderOf) -> Stored | None:
+def _all_alike(family: Names, storage: Storage, header_of: HeaderOf) -> Stored | None:
     """The common case: all tensors of the family are there, with one header for each part.
 
     `header_of` gives the header that all of a part's tensors have, None if all are absent, and raises _Mixed otherwise.
     """
     try:
-        format = choose(family.entry, storage.weight.leads, header_of)
-        format = sized(format, storage.weight, storage.config, header_of)
-        main = header_of(None)
-        found = [(part, header_of(part)) for part in format.parts]
+        format = choose(family.entry, storage, header_of)
+        found = [header_of(part) for part in format.parts or (None,)]
     except _Mixed:
         return None
-    if not format.parts:
-        return _dense(family, format, main) if main is not None else None
-    if any(header is None and not part.optional for part, header in found):
+    if any(header is None and _needed(part) for part, header in zip(format.parts or (None,), found, strict=True)):
         return None
-    parts = [StoredPart(part, family, header[0], header[0], header) for part, header in found if header is not None]
-    return Stored(family, format, tuple(parts))
-
-
-def _dense(family: Names, dense: Format, header: Header) -> Stored:
-    part = StoredPart(None, family, header[0], family.entry.load or header[0], header)
-    return Stored(family, dense, (part,))
+    return _as(family, format, tuple(map(_kind, found)), found)
 
 
 def _by_grid(family: Names, grids: Grids, part: FormatPart | None) -> Header | None:
@@ -136,96 +127,89 @@ def _by_name(family: Names, headers: Mapping[str, Header], part: FormatPart | No
     return header
 
 
-def choose(entry: Entry, leads: int, header_of: _HeaderOf) -> Format:
-    """The first listed format whose first tensor has its dtype and whose required companions are there and fit.
+def choose(entry: Entry, storage: Storage, header_of: HeaderOf) -> Format:
+    """The first listed format whose tensors are all there, best with their sizes right; as it stores this weight.
 
-    Where none fits, the one that its companions point to, or that the dtype alone fits, or the first: what is wrong
-    is then for coverage to report.
+    Where none is, the one that its companions point to, or that the first tensor's dtype fits, or the first: what is
+    wrong is then for coverage to report.
     """
-    if len(entry.formats) == 1:
-        return entry.formats[0]
+    weight = storage.weight
+    formats = [sized(format, weight, storage.config, header_of) for format in entry.formats]
+    if len(formats) == 1:
+        return formats[0]
 
     def begins(format: Format) -> bool:
         header = header_of(format.parts[0] if format.parts else None)
         return header is not None and header[0] in (format.parts[0].dtypes if format.parts else entry.dtypes)
 
-    def is_complete(format: Format) -> bool:
-        found = ((part, header_of(part)) for part in format.parts)
-        return all(_fits(part, leads, header) if header else part.optional for part, header in found)
-
-    fitting = [format for format in entry.formats if begins(format)]
-    complete = [format for format in fitting if is_complete(format)]
-    pointed = [format for format in entry.formats if any(header_of(part) for part in format.parts[1:])]
+    fitting = [format for format in formats if begins(format)]
+    complete = [format for format in fitting if is_complete(format, weight, header_of, fits)]
+    exact = [format for format in complete if is_complete(format, weight, header_of, fits_exactly)]
+    pointed = [format for format in formats if any(header_of(part) for part in format.parts[1:])]
     likely = [format for format in pointed if format in fitting]
-    return (complete or likely or pointed or fitting or list(entry.formats))[0]
-
-
-def _fits(part: FormatPart, leads: int, header: Header) -> bool:
-    """Whether a header may be the part's: its dtype, and as many dims; a scalar may be written [1]."""
-    dtype, shape = header
-    dims = len(shape) == leads + len(part.dims) if part.dims else shape in ((), (1,))
-    return dtype in part.dtypes and dims
+    return (exact or complete or likely or pointed or fitting or formats)[0]
 
 
 def _one_by_one(family: Names, storage: Storage, headers: Mapping[str, Header]) -> list[Stored]:
     """Tensors that differ: those with the same headers, the same way."""
-    entry = family.entry
     parts: dict[str | None, FormatPart | None] = {None: None}
-    parts |= {part.name: part for format in entry.formats for part in format.parts}
+    parts |= {part.name: part for format in family.entry.formats for part in format.parts}
     columns = [
         map(headers.get, family.names if part is None else part.all_named(family.names)) for part in parts.values()
     ]
     groups: dict[tuple[Header | None, ...], list[int]] = {}
     for i, key in enumerate(zip(*columns, strict=True)):
         groups.setdefault(key, []).append(i)
-    ways: dict[tuple[Format, tuple[str | None, ...]], list[int]] = {}
-    present = next((key for key in groups if any(key)), (None,) * len(parts))
+    first = next((key for key in groups if any(key)), (None,) * len(parts))
+    elsewhere = {name: next(filter(None, of), None) for name, of in zip(parts, zip(*groups, strict=True), strict=True)}
+    ways: dict[tuple[Format, tuple[_Kind | None, ...]], list[int]] = {}
     for key, at in groups.items():
-        here = dict(zip(parts, key if any(key) else present, strict=True))
-        format = _format_of(entry, storage, here)
-        row = tuple(_dtype_of(part, here, groups, list(parts)) for part in format.parts)
-        if not format.parts:
-            row = (((main := here[None]) and main[0]) or entry.dtypes[0],)
+        here = dict(zip(parts, key if any(key) else first, strict=True))
+        format = choose(family.entry, storage, partial(_in_row, here))
+        found = [
+            _in_row(here, part) or (_in_row(elsewhere, part) if _needed(part) else None)
+            for part in format.parts or (None,)
+        ]
+        row = tuple(map(_kind, found))
         ways.setdefault((format, row), []).extend(at)
     if len(ways) == 1:
         return [_as(family, format, row) for format, row in ways]
     return [_as(family.picked(sorted(at)), format, row) for (format, row), at in ways.items()]
 
 
-def _format_of(entry: Entry, storage: Storage, here: Mapping[str | None, Header | None]) -> Format:
-    def header_of(part: FormatPart | None) -> Header | None:
-        return here.get(part.name if part else None)
-
-    format = choose(entry, storage.weight.leads, header_of)
-    return sized(format, storage.weight, storage.config, header_of)
+def _in_row(row: Mapping[str | None, Header | None], part: FormatPart | None) -> Header | None:
+    return row[part.name if part else None]
 
 
-def _dtype_of(
-    part: FormatPart,
-    here: Mapping[str | None, Header | None],
-    groups: Iterable[tuple[Header | None, ...]],
-    names: list[str | None],
-) -> str | None:
-    """The dtype of a part here; where a required one is absent, the dtype that others have."""
-    header = here[part.name]
-    if header is not None or part.optional:
-        return header[0] if header else None
-    others = (key[names.index(part.name)] for key in groups)
-    return next((other[0] for other in others if other), part.dtypes[0])
+def _needed(part: FormatPart | None) -> bool:
+    return part is None or not part.optional
 
 
-def _first_dtypes(family: Names, format: Format) -> tuple[str | None, ...]:
-    if not format.parts:
-        return (family.entry.dtypes[0],)
-    return tuple(None if part.optional else part.dtypes[0] for part in format.parts)
+#: A dtype in the file, and its shape if it is a scalar written [1].
+_Kind = tuple[str, tuple[int, ...]]
 
 
-def _as(family: Names, format: Format, dtypes: tuple[str | None, ...]) -> Stored:
-    if not format.parts:
-        dtype = dtypes[0] or family.entry.dtypes[0]
-        return Stored(family, format, (StoredPart(None, family, dtype, family.entry.load or dtype),))
+def _kind(header: Header | None) -> _Kind | None:
+    return (header[0], (1,) if header[1] == (1,) else ()) if header else None
+
+
+def _first_way(family: Names, storage: Storage) -> Stored:
+    """As if the file were yet to be written: each tensor in its first dtype, optional ones absent."""
+    first = sized(family.entry.formats[0], storage.weight, storage.config, lambda part: None)
+    return _as(family, first, [None] * max(len(first.parts), 1))
+
+
+def _as(family: Names, format: Format, kinds: Sequence[_Kind | None], headers: Sequence[Header | None] = ()) -> Stored:
+    """Absent tensors (None) are left out; a required one has the first dtype there is for it."""
+    entry = family.entry
     parts = []
-    for part, found in zip(format.parts, dtypes, strict=True):
-        if found is not None:
-            parts.append(StoredPart(part, family, found, found))
+    for i, part in enumerate(format.parts or (None,)):
+        kind = kinds[i]
+        if kind is None and _needed(part):
+            kind = (part.dtypes[0] if part else entry.dtypes[0]), ()
+        if kind is None:
+            continue
+        dtype, scalar = kind
+        load = entry.load if part is None and entry.load else dtype
+        parts.append(StoredPart(part, family, dtype, load, headers[i] if headers else None, scalar))
     return Stored(family, format, tuple(parts))

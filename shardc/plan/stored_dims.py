@@ -9,8 +9,9 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from shardc.layout.expr import segments_of
+from shardc.layout.nested import nested_parts
 from shardc.layout.regions import size
-from shardc.layout.units import entries
+from shardc.layout.units import check_nested, entries
 from shardc.plan.family import Family
 from shardc.plan.resolved import PartDim
 from shardc.plan.stored import StoredPart
@@ -63,13 +64,18 @@ class StoredDim:
             return self.family.shape[self.dim]
         return entries(segments(self.family, self.dim), unit, count, self.unit.ceil)
 
+    def check_nested(self) -> None:
+        """CutError (SHD213) where a unit would span two parts of a concatenation inside a product."""
+        if self.dim is not None:
+            check_nested(nested_parts(self.family.entry.dims[self.dim], self.family.scope), self.ratio[0])
+
 
 def stored_dims(family: Family, part: StoredPart) -> list[StoredDim]:
-    """The dims of one stored tensor; none for a scalar."""
+    """The dims of one stored tensor; none for a scalar, or one of a single element where the file has it so."""
+    if part.is_scalar:
+        return [StoredDim(family, part, i, None, PartDim(None, 1, count=n)) for i, n in enumerate(part.scalar)]
     if part.part is None:
         return [StoredDim(family, part, dim, dim, None) for dim in range(len(family.shape))]
-    if not part.part.dims:
-        return []
     leads = family.entry.leads
     dims = [StoredDim(family, part, dim, dim, None) for dim in range(leads)]
     roles = {"out": family.entry.out_dim, "in": family.entry.in_dim, None: None}

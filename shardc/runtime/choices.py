@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
-from shardc.runtime.settling import Extent, Facts, settled_parts
+from shardc.runtime.settling import Extent, Facts, settled_parts, shape_of
 from shardc.runtime.tensors import DENSE, Format, Formats, Part, Tensor
 
 Headers = Mapping[str, Header]
@@ -53,7 +53,7 @@ def choose(tensor: Tensor, formats: Formats, headers: Headers | None, facts: Map
         if (header := headers.get(candidate.name)) and header.dtype in candidate.dtypes
     ]
     if fitting:
-        chosen = best(fitting, tensor, formats, headers)
+        chosen = best(fitting, tensor, formats, headers, facts)
         if chosen.format == DENSE:
             header = headers[chosen.name]
             return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
@@ -74,14 +74,23 @@ def candidates(tensor: Tensor, formats: Formats) -> Iterator[Candidate]:
             yield Candidate(name, first.named(tensor.stem), first.dtypes)
 
 
-def best(fitting: list[Candidate], tensor: Tensor, formats: Formats, headers: Headers) -> Candidate:
-    """The first candidate all of whose parts are there and fit; else one that some companion points to."""
+def best(
+    fitting: list[Candidate], tensor: Tensor, formats: Formats, headers: Headers, facts: Mapping[str, Facts]
+) -> Candidate:
+    """The first candidate whose parts are all there and of the right size; else of the right number of dims, or there.
+
+    AWQ and GPTQ, for one, have the same names and dtypes, and differ in the dim that is packed.
+    """
     if len(fitting) == 1:
         return fitting[0]
-    parts = {one.format: formats[one.format].parts if one.format != DENSE else () for one in fitting}
+    parts = {
+        one.format: parts_of(tensor, formats[one.format], headers, facts[one.format]) if one.format != DENSE else ()
+        for one in fitting
+    }
     complete = [one for one in fitting if all(is_there(part, tensor, headers) for part in parts[one.format])]
+    exact = [one for one in complete if all(is_exact(part, tensor, headers) for part in parts[one.format])]
     pointed = [one for one in fitting if any(part.named(tensor.stem) in headers for part in parts[one.format][1:])]
-    return (complete or pointed or fitting)[0]
+    return (exact or complete or pointed or fitting)[0]
 
 
 def is_there(part: Part, tensor: Tensor, headers: Headers) -> bool:
@@ -93,14 +102,24 @@ def is_there(part: Part, tensor: Tensor, headers: Headers) -> bool:
     return header.dtype in part.dtypes and dims
 
 
+def is_exact(part: Part, tensor: Tensor, headers: Headers) -> bool:
+    """Whether a part, where the file has it, has its sizes."""
+    header = headers.get(part.named(tensor.stem))
+    return header is None or not part.dims or header.shape[tensor.leading :] == shape_of(part, extent_of(tensor))
+
+
 def parts_of(tensor: Tensor, format: Format, headers: Headers | None, facts: Facts) -> tuple[Part, ...]:
     """The parts of a format, with the sizes that this tensor's headers imply."""
     if not format.sizes and not format.flags:
         return format.parts
     found = [headers.get(part.named(tensor.stem)) if headers else None for part in format.parts]
+    return settled_parts(format, facts, extent_of(tensor), tuple(header.shape if header else None for header in found))
+
+
+def extent_of(tensor: Tensor) -> Extent:
+    """A weight's sizes, as formats see them."""
     roles = tensor.roles
-    extent = Extent(tensor.shape[roles["out"]], tensor.shape[roles["in"]], tensor.leading)
-    return settled_parts(format, facts, extent, tuple(header.shape if header else None for header in found))
+    return Extent(tensor.shape[roles["out"]], tensor.shape[roles["in"]], tensor.leading)
 
 
 def first_choice(tensor: Tensor, formats: Formats, facts: Mapping[str, Facts]) -> Choice:

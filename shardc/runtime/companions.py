@@ -29,6 +29,14 @@ def companion_size(part_name: str, segments: tuple[int, ...], dim: Dim) -> int:
     return sum(ceil_div(size, unit) for size in segments) * int(dim.entries)
 
 
+def check_nested(part_name: str, nested: tuple[int, ...], unit: int) -> None:
+    """Raises SHD213 where a unit would span two parts of a concatenation that is repeated."""
+    for size in nested:
+        if size % unit:
+            text = f"a part of {size} is not a multiple of {unit}: a unit would span two parts"
+            raise ShardError(("SHD213", f"{part_name}: {text}"))
+
+
 def companion_spans(part_name: str, dim: int, spans: Spans, segments: tuple[int, ...], follows: Dim) -> Spans:
     """A part's regions on one dim: the weight's regions, in entries counted from the start of each segment.
 

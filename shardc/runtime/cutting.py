@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from shardc.runtime.choices import Choice, Stored
 from shardc.runtime.collector import collector_at_rest
-from shardc.runtime.companions import companion_size, companion_spans
+from shardc.runtime.companions import check_nested, companion_size, companion_spans
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.regions import Spans, local_size, normalise, whole_dim
 from shardc.runtime.shards import Shard
@@ -38,7 +38,8 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
         choice = choices[tensor.name]
         if choice is None:
             continue
-        alike = (tensor.shape, tensor.swapped, tuple(tensor.at.items()), tuple(tensor.segments.items()), choice.format)
+        dims = (tensor.at, tensor.segments, tensor.nested)
+        alike = (tensor.shape, tensor.swapped, choice.format, *(tuple(by_dim.items()) for by_dim in dims))
         known = layouts.setdefault(alike, {})
         for stored in choice.stored:
             key = id(stored.part)
@@ -100,6 +101,7 @@ def part_layout(
         dim = tensor.roles[follows.role]
         segments = tensor.segments.get(dim, (tensor.shape[dim],))
         shape.append(companion_size(name, segments, follows))
+        check_nested(name, tensor.nested.get(dim, ()), int(follows.unit))
         at.append(whole_dim(shape[-1]) if follows.whole else companion_spans(name, dim, spans[dim], segments, follows))
     return tuple(shape), tuple(at)
 

@@ -10,7 +10,7 @@ from shardc.runtime.arithmetic import ceil_div, is_whole_number
 from shardc.runtime.config import MISSING, Config, look_up
 from shardc.runtime.tensors import Dim, Format, Part
 
-WHOLE = 0  # one group for all of a dim
+WHOLE = 0  # the size of a group that is all of a dim: configs write -1
 
 
 class Facts(NamedTuple):
@@ -50,10 +50,10 @@ def facts_of(format: Format, config: Config) -> Facts:
 @lru_cache(maxsize=4096)
 def settled_parts(format: Format, facts: Facts, extent: Extent, shapes: Shapes) -> tuple[Part, ...]:
     """The parts with their sizes in numbers, for a weight of this extent whose parts have these shapes in the file."""
-    sizes = {
-        name: settled_size(name, given, format, extent, shapes)
-        for name, given in zip(format.sizes, facts.sizes, strict=True)
-    }
+    given_sizes = dict(zip(format.sizes, facts.sizes, strict=True))
+    sizes = {name: settled_size(name, given, format, extent, shapes) for name, given in given_sizes.items()}
+    if looks_cut(format, given_sizes, sizes):
+        sizes = given_sizes
     here = {part.name for part, shape in zip(format.parts, shapes, strict=True) if shape is not None}
     flags = {
         name: given or part in here for (name, (_, part)), given in zip(format.flags.items(), facts.flags, strict=True)
@@ -62,7 +62,7 @@ def settled_parts(format: Format, facts: Facts, extent: Extent, shapes: Shapes) 
         Part(
             part.name,
             part.dtypes,
-            tuple(settled_dim(dim, sizes, flags, extent) for dim in part.dims),
+            tuple(settled_dim(dim, sizes, flags) for dim in part.dims),
             part.optional,
             part.values,
         )
@@ -78,9 +78,9 @@ def settled_size(name: str, given: int, format: Format, extent: Extent, shapes: 
         for dim, found in zip(part.dims, shape[extent.leading :], strict=True):
             if dim.role is None or name not in (dim.unit, dim.entries):
                 continue
-            elements = extent.along(dim.role)
-            if entries_of(settled_dim(dim, {name: given}, {}, extent), elements) == found:
+            if entries_of(settled_dim(dim, {name: given}, {}), extent) == found:
                 return given
+            elements = extent.along(dim.role)
             if dim.unit == name:
                 if found == 1:
                     return WHOLE
@@ -92,20 +92,40 @@ def settled_size(name: str, given: int, format: Format, extent: Extent, shapes: 
     return given
 
 
-def settled_dim(dim: Dim, sizes: dict[str, int], flags: dict[str, bool], extent: Extent) -> Dim:
-    """A dim in numbers, unit and count without a common factor."""
+def looks_cut(format: Format, given: dict[str, int], found: dict[str, int]) -> bool:
+    """True where a file has half (or less) of each row of a weight in the given sizes.
+
+    Its shapes are then those of whole rows with half the bits, in groups of twice as many elements.
+    """
+    packed = {dim.entries for part in format.parts for dim in part.dims}
+    shares = set()
+    for name in given:
+        more, less = (given[name], found[name]) if name in packed else (found[name], given[name])
+        if more or less:
+            shares.add(more / less if less else 0.0)
+    return len(shares) == 1 and shares.pop() > 1
+
+
+def settled_dim(dim: Dim, sizes: dict[str, int], flags: dict[str, bool]) -> Dim:
+    """A dim in numbers, unit and count without a common factor; one group for all is a dim of its own size."""
     unit = sizes[dim.unit] if isinstance(dim.unit, str) else dim.unit
     count = sizes[dim.entries] if isinstance(dim.entries, str) else dim.entries
     whole = flags.get(dim.whole, False) if isinstance(dim.whole, str) else dim.whole
-    if dim.role and unit == WHOLE:
-        return dim._replace(unit=max(extent.along(dim.role), 1), entries=count, whole=True)
-    shared = gcd(unit, count) if dim.role else 1
+    if dim.role is None or unit == WHOLE:
+        return Dim(None, entries=count)
+    shared = gcd(unit, count)
     return dim._replace(unit=unit // shared, entries=count // shared, whole=whole)
 
 
-def entries_of(dim: Dim, elements: int) -> int | None:
-    """How many entries stand for so many elements; None where units do not come out whole."""
+def shape_of(part: Part, extent: Extent) -> tuple[int | None, ...]:
+    """The sizes of a settled part's own dims; None for one whose units do not come out whole."""
+    return tuple(entries_of(dim, extent) for dim in part.dims)
+
+
+def entries_of(dim: Dim, extent: Extent) -> int | None:
+    """How many entries a settled dim has; None where its units do not come out whole."""
     unit, count = int(dim.unit), int(dim.entries)
-    if elements % unit and not dim.ceil:
-        return None
-    return ceil_div(elements, unit) * count
+    if dim.role is None:
+        return count
+    elements = extent.along(dim.role)
+    return ceil_div(elements, unit) * count if dim.ceil or elements % unit == 0 else None

@@ -79,6 +79,7 @@ class Tensor:
     formats: the formats it may be stored in.
     units: (axis, dim, stride): each element of the axis is `stride` rows of the dim.
     segments: the sizes of a dim that is a concatenation.
+    nested: the sizes of the parts of concatenations that are repeated in a dim.
     swapped: the last two dims are [in, out].
     optional: the file may lack it. tied_to: where the file lacks it, it is this tensor.
     """
@@ -92,6 +93,7 @@ class Tensor:
     formats: tuple[str, ...] = (DENSE,)
     units: tuple[tuple[str, int, int], ...] = ()
     segments: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    nested: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     swapped: bool = False
     optional: bool = False
     tied_to: str | None = None

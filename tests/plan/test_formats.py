@@ -38,9 +38,10 @@ def test_every_format_of_the_library(name: str) -> None:
     format = format_named(name)
     assert format.name == name
     for part in format.parts:
-        assert part.name.startswith("{stem}.")
+        assert part.name.startswith(("{stem}.", "{stem}_"))
         assert set(part.dtypes) <= SIZES.keys()
-        assert len(part.dims) in (0, 2)
+        roles = [dim.role for dim in part.dims if dim.role]
+        assert len(set(roles)) == len(roles)
     assert len({part.name for part in format.parts}) == len(format.parts)
 
 
@@ -52,10 +53,14 @@ def test_names_of_parts() -> None:
     assert scale.all_named(()) == ()
 
 
-@pytest.mark.parametrize("dim", ["out * 2", "hidden", "out / 0", "in + out"])
+@pytest.mark.parametrize(
+    "dim", ["hidden", "out / 0", "in + out", "ceil(out / 2", "out / 2)", "2 * out", "out / 32 * 3"]
+)
 def test_a_fault_of_the_library_is_a_bug(dim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     file = FormatFile(name="odd", about="", parts=[PartFile(name="{stem}.weight", dtypes=["U8"], shape=[dim])])
     monkeypatch.setattr(formats, "format_file", lambda name: file)
     with pytest.raises(ShardcBug) as caught:
         formats.format_named.__wrapped__("odd")
-    assert str(caught.value) == f"a format's dim is `out`, `in`, a quotient of one or its ceiling, not `{dim}`"
+    assert str(caught.value) == (
+        f"a format's dim is a number, or `out * size / size` or its ceiling, or the same of `in`: `{dim}`"
+    )

@@ -1,13 +1,14 @@
 import pytest
 
-from shardc.runtime import Header, Part, ShardError, Tensor
-from shardc.runtime.choices import Choice, choose, file_names
+from shardc.runtime import Format, Header, Part, ShardError, Tensor
+from shardc.runtime.choices import Choice, file_names
 
+from .choosing import chosen
 from .tiny_model import FORMATS
 
 ALL = ("dense", "block4", "packed")
 WEIGHT = Tensor("q.weight", (16, 8), "column_parallel", ("BF16", "F32"), formats=ALL)
-BLOCKS = {"mx": (Part("{stem}_blocks", ("U8",), ()), Part("{stem}_scales", ("U8",), ()))}
+BLOCKS = {"mx": Format((Part("{stem}_blocks", ("U8",), ()), Part("{stem}_scales", ("U8",), ())))}
 
 
 def headers(**dtypes: str) -> dict[str, Header]:
@@ -21,7 +22,7 @@ def names_and_dtypes(choice: Choice | None) -> list[tuple[str, str]]:
 
 def refusal(tensor: Tensor, found: dict[str, Header]) -> tuple[tuple[str, str], ...]:
     with pytest.raises(ShardError) as caught:
-        choose(tensor, FORMATS | BLOCKS, found)
+        chosen(tensor, FORMATS | BLOCKS, found)
     return caught.value.findings
 
 
@@ -43,20 +44,20 @@ def refusal(tensor: Tensor, found: dict[str, Header]) -> tuple[tuple[str, str], 
     ],
 )
 def test_the_dtype_in_the_file_decides(found: dict[str, str], format: str, stored: list[str]) -> None:
-    choice = choose(WEIGHT, FORMATS, headers(**found))
+    choice = chosen(WEIGHT, FORMATS, headers(**found))
     assert choice is not None
     assert choice.format == format
     assert names_and_dtypes(choice) == [(f"q.{name}", found[name]) for name in stored]
 
 
 def test_nothing_of_the_tensor_is_there() -> None:
-    assert choose(WEIGHT, FORMATS, {"other": Header("F32", (1,))}) is None
+    assert chosen(WEIGHT, FORMATS, {"other": Header("F32", (1,))}) is None
 
 
 def test_without_headers_the_first_format_and_dtypes() -> None:
-    assert names_and_dtypes(choose(WEIGHT, FORMATS, None)) == [("q.weight", "BF16")]
+    assert names_and_dtypes(chosen(WEIGHT, FORMATS)) == [("q.weight", "BF16")]
     packed = Tensor("q.weight", (16, 8), "column_parallel", ("BF16",), formats=("packed", "dense"))
-    assert names_and_dtypes(choose(packed, FORMATS, None)) == [
+    assert names_and_dtypes(chosen(packed, FORMATS)) == [
         ("q.weight", "U8"),
         ("q.weight_scale", "F8_E4M3"),
         ("q.weight_scale_2", "F32"),
@@ -88,7 +89,7 @@ def test_a_companion_without_its_weight() -> None:
 def test_a_tensor_that_is_never_dense() -> None:
     experts = Tensor("gate_up", (4, 4), "replicated", ("BF16",), formats=("mx",))
     found = {"gate_up_blocks": Header("U8", ()), "gate_up_scales": Header("U8", (1,))}
-    choice = choose(experts, BLOCKS, found)
+    choice = chosen(experts, BLOCKS, found)
     assert names_and_dtypes(choice) == [("gate_up_blocks", "U8"), ("gate_up_scales", "U8")]
     assert choice is not None
     assert [stored.scalar for stored in choice.stored] == [(), (1,)]

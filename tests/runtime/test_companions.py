@@ -1,6 +1,6 @@
 import pytest
 
-from shardc.runtime import ShardError
+from shardc.runtime import Dim, ShardError
 from shardc.runtime.companions import companion_size, companion_spans
 from shardc.runtime.regions import Spans
 
@@ -17,12 +17,12 @@ from shardc.runtime.regions import Spans
     ],
 )
 def test_size(segments: tuple[int, ...], unit: int, ceil: bool, size: int) -> None:
-    assert companion_size("q.scale", segments, unit, ceil) == size
+    assert companion_size("q.scale", segments, Dim("out", unit, ceil=ceil)) == size
 
 
 def test_a_ragged_segment() -> None:
     with pytest.raises(ShardError, match=r"^SHD213: q\.scale: 20 is not a multiple of 16$"):
-        companion_size("q.scale", (32, 20), 16, ceil=False)
+        companion_size("q.scale", (32, 20), Dim("out", 16))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_ragged_segment() -> None:
     ],
 )
 def test_spans(spans: Spans, segments: tuple[int, ...], unit: int, expected: Spans) -> None:
-    assert companion_spans("q.scale", 0, spans, segments, unit) == expected
+    assert companion_spans("q.scale", 0, spans, segments, Dim("out", unit, ceil=True)) == expected
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_spans(spans: Spans, segments: tuple[int, ...], unit: int, expected: Spa
 )
 def test_a_cut_inside_a_unit(spans: Spans, segments: tuple[int, ...], position: int) -> None:
     with pytest.raises(ShardError) as caught:
-        companion_spans("q.weight_scale_inv", 1, spans, segments, 128)
+        companion_spans("q.weight_scale_inv", 1, spans, segments, Dim("in", 128, ceil=True))
     assert caught.value.findings == (("SHD212", f"q.weight_scale_inv: dim 1 cut at {position}, inside a unit of 128"),)

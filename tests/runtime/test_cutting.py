@@ -1,9 +1,9 @@
 import pytest
 
 from shardc.runtime import Shard, ShardError, Tensor
-from shardc.runtime.choices import choose
 from shardc.runtime.cutting import cut
 
+from .choosing import chosen
 from .tiny_model import FORMATS, expert_tensors, headers_of
 
 BF16 = ("BF16",)
@@ -11,7 +11,7 @@ BF16 = ("BF16",)
 
 def cut_as(format: str, tensor: Tensor) -> dict[str, Shard]:
     headers = headers_of(expert_tensors(format, tensor.stem, 16, 8))
-    return {shard.name: shard for shard in cut([tensor], {tensor.name: choose(tensor, FORMATS, headers)})}
+    return {shard.name: shard for shard in cut([tensor], {tensor.name: chosen(tensor, FORMATS, headers)})}
 
 
 def weight(**options: object) -> Tensor:
@@ -49,7 +49,7 @@ def test_leading_dims_stay_in_front() -> None:
     stacked = Tensor(
         "up.weight", (6, 16, 8), "expert_slices", BF16, at={0: ((2, 4),), 1: ((4, 8),)}, formats=("block4",)
     )
-    shards = cut([stacked], {"up.weight": choose(stacked, FORMATS, None)})
+    shards = cut([stacked], {"up.weight": chosen(stacked, FORMATS)})
     assert [(shard.shape, shard.local_shape) for shard in shards] == [((6, 16, 8), (2, 4, 8)), ((6, 4, 2), (2, 1, 2))]
 
 
@@ -63,7 +63,7 @@ def test_segments_of_a_part() -> None:
         segments={0: (6, 4)},
         formats=("block4",),
     )
-    _, scale = cut([fused], {"qkv.weight": choose(fused, FORMATS, None)})
+    _, scale = cut([fused], {"qkv.weight": chosen(fused, FORMATS)})
     assert (scale.shape, scale.at[0]) == ((3, 2), ((1, 3, 0),))
 
 
@@ -74,7 +74,7 @@ def test_only_a_dense_tensor_is_loaded_as_another_dtype() -> None:
 
 def test_tensors_that_are_alike_share_their_spans() -> None:
     tensors = [Tensor(f"{n}.weight", (16, 8), "column_parallel", BF16, at={0: ((4, 8),)}) for n in range(2)]
-    first, second = cut(tensors, {tensor.name: choose(tensor, {}, None) for tensor in tensors})
+    first, second = cut(tensors, {tensor.name: chosen(tensor, {}) for tensor in tensors})
     assert first.at is second.at
 
 
@@ -89,7 +89,7 @@ def test_every_part_that_cannot_be_cut_is_found() -> None:
         Tensor("c.weight", (16, 8), "column_parallel", BF16, at={0: ((0, 6),)}, formats=("block4",)),
     ]
     with pytest.raises(ShardError) as caught:
-        cut(tensors, {tensor.name: choose(tensor, FORMATS, None) for tensor in tensors})
+        cut(tensors, {tensor.name: chosen(tensor, FORMATS) for tensor in tensors})
     assert caught.value.findings == (
         ("SHD212", "a.weight_scale_inv: dim 0 cut at 6, inside a unit of 4"),
         ("SHD213", "b.weight: 9 is not a multiple of 2"),

@@ -1,22 +1,27 @@
-from shardc.runtime import Part, Tensor
-from shardc.runtime.choices import choose
+from shardc.runtime import Dim, Format, Part, Tensor
 from shardc.runtime.granules import granules
 
+from .choosing import chosen
+
 FORMATS = {
-    "fp8_block": (
-        Part("{stem}.weight", ("F8_E4M3",), (("out", 1, False), ("in", 1, False))),
-        Part("{stem}.weight_scale_inv", ("F32",), (("out", 128, True), ("in", 128, True))),
+    "fp8_block": Format(
+        (
+            Part("{stem}.weight", ("F8_E4M3",), (Dim("out"), Dim("in"))),
+            Part("{stem}.weight_scale_inv", ("F32",), (Dim("out", 128, ceil=True), Dim("in", 128, ceil=True))),
+        )
     ),
-    "nvfp4": (
-        Part("{stem}.weight", ("U8",), (("out", 1, False), ("in", 2, False))),
-        Part("{stem}.weight_scale", ("F8_E4M3",), (("out", 1, False), ("in", 16, False))),
-        Part("{stem}.weight_scale_2", ("F32",), ()),
+    "nvfp4": Format(
+        (
+            Part("{stem}.weight", ("U8",), (Dim("out"), Dim("in", 2))),
+            Part("{stem}.weight_scale", ("F8_E4M3",), (Dim("out"), Dim("in", 16))),
+            Part("{stem}.weight_scale_2", ("F32",), ()),
+        )
     ),
 }
 
 
 def found(*tensors: Tensor) -> dict[str, int]:
-    return dict(granules(tensors, {tensor.name: choose(tensor, FORMATS, None) for tensor in tensors}))
+    return dict(granules(tensors, {tensor.name: chosen(tensor, FORMATS) for tensor in tensors}))
 
 
 def tensor(name: str, format: str, *units: tuple[str, int, int], shape: tuple[int, ...] = (1024, 1024)) -> Tensor:

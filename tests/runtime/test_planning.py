@@ -94,7 +94,7 @@ def test_a_name_that_is_claimed_twice() -> None:
         yield rt.Tensor("x.weight_scale_2", (), "replicated", ("F32",))
 
     with pytest.raises(rt.ShardError) as caught:
-        rt.plan(twice, {"packed": FORMATS["packed"][2:]}, {}, mesh())
+        rt.plan(twice, {"packed": rt.Format(FORMATS["packed"].parts[2:])}, {}, mesh())
     assert caught.value.findings == (("SHD105", "x.weight_scale_2 is claimed 2 times"),)
 
 

@@ -15,15 +15,19 @@ from shardc.runtime.dtypes import FILE_DTYPES
 
 DTYPE = ("BF16", "F32")
 FORMATS = {
-    "block4": (
-        rt.Part("{stem}.weight", ("F8_E4M3",), (("out", 1, False), ("in", 1, False))),
-        rt.Part("{stem}.weight_scale_inv", ("F32",), (("out", 4, True), ("in", 4, True))),
+    "block4": rt.Format(
+        (
+            rt.Part("{stem}.weight", ("F8_E4M3",), (rt.Dim("out"), rt.Dim("in"))),
+            rt.Part("{stem}.weight_scale_inv", ("F32",), (rt.Dim("out", 4, ceil=True), rt.Dim("in", 4, ceil=True))),
+        )
     ),
-    "packed": (
-        rt.Part("{stem}.weight", ("U8",), (("out", 1, False), ("in", 2, False))),
-        rt.Part("{stem}.weight_scale", ("F8_E4M3",), (("out", 1, False), ("in", 8, False))),
-        rt.Part("{stem}.weight_scale_2", ("F32",), ()),
-        rt.Part("{stem}.input_scale", ("F32",), (), optional=True),
+    "packed": rt.Format(
+        (
+            rt.Part("{stem}.weight", ("U8",), (rt.Dim("out"), rt.Dim("in", 2))),
+            rt.Part("{stem}.weight_scale", ("F8_E4M3",), (rt.Dim("out"), rt.Dim("in", 8))),
+            rt.Part("{stem}.weight_scale_2", ("F32",), ()),
+            rt.Part("{stem}.input_scale", ("F32",), (), optional=True),
+        )
     ),
 }
 CONFIG = {

@@ -2,28 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from shardc.diagnostics import ShardcBug
 from shardc.layout.evaluate import condition
 from shardc.layout.expr import names
 from shardc.layout.parse import parse
-from shardc.layout.units import CutError
+from shardc.layout.units import CutError, entries
 from shardc.plan.formats import format_named
+from shardc.plan.resolved import PartDim
+from shardc.plan.sized import Weight, sized
 from shardc.spec.library import contract_file, contract_names, format_file, format_names
 
+_SCALE = ["F32", "BF16", "F16"]
+_FLOAT = ["BF16", "F16", "F32"]
 #: Parts of each format: name, dtypes, shape, whether the file may lack it.
 FORMATS: dict[str, list[tuple[str, list[str], list[str], bool]]] = {
+    "awq": [
+        ("{stem}.qweight", ["I32"], ["in", "out * bits / 32"], False),
+        ("{stem}.qzeros", ["I32"], ["in / group", "out * bits / 32"], False),
+        ("{stem}.scales", ["F16", "BF16"], ["in / group", "out"], False),
+    ],
     "dense": [],
+    "fp4_e8m0": [
+        ("{stem}.weight", ["I8"], ["out", "in / 2"], False),
+        ("{stem}.scale", ["F8_E8M0"], ["out", "in / 32"], False),
+    ],
     "fp8_block": [
         ("{stem}.weight", ["F8_E4M3"], ["out", "in"], False),
         ("{stem}.weight_scale_inv", ["F32", "BF16"], ["ceil(out / 128)", "ceil(in / 128)"], False),
+    ],
+    "fp8_block_e8m0": [
+        ("{stem}.weight", ["F8_E4M3"], ["out", "in"], False),
+        ("{stem}.scale", ["F8_E8M0"], ["ceil(out / 128)", "ceil(in / 128)"], False),
+    ],
+    "fp8_channel": [
+        ("{stem}.weight", ["F8_E4M3"], ["out", "in"], False),
+        ("{stem}.weight_scale", _SCALE, ["out", "1"], False),
+        ("{stem}.input_scale", _SCALE, [], True),
+    ],
+    "fp8_tensor": [
+        ("{stem}.weight", ["F8_E4M3"], ["out", "in"], False),
+        ("{stem}.weight_scale", _SCALE, [], False),
+        ("{stem}.input_scale", _SCALE, [], True),
+    ],
+    "gptq": [
+        ("{stem}.qweight", ["I32"], ["in * bits / 32", "out"], False),
+        ("{stem}.qzeros", ["I32"], ["in / group", "out * bits / 32"], False),
+        ("{stem}.scales", ["F16", "BF16"], ["in / group", "out"], False),
+        ("{stem}.g_idx", ["I32"], ["in"], True),
+    ],
+    "mlx_affine": [
+        ("{stem}.weight", ["U32"], ["out", "in * bits / 32"], False),
+        ("{stem}.scales", _FLOAT, ["out", "in / group"], False),
+        ("{stem}.biases", _FLOAT, ["out", "in / group"], False),
+    ],
+    "mxfp4": [
+        ("{stem}_blocks", ["U8"], ["out", "in / 32", "16"], False),
+        ("{stem}_scales", ["U8", "F8_E8M0"], ["out", "in / 32"], False),
+    ],
+    "mxfp8": [
+        ("{stem}.weight", ["F8_E4M3"], ["out", "in"], False),
+        ("{stem}.weight_scale", ["U8", "F8_E8M0"], ["out", "in / 32"], False),
     ],
     "nvfp4": [
         ("{stem}.weight", ["U8"], ["out", "in / 2"], False),
         ("{stem}.weight_scale", ["F8_E4M3"], ["out", "in / 16"], False),
         ("{stem}.weight_scale_2", ["F32"], [], False),
         ("{stem}.input_scale", ["F32"], [], True),
+    ],
+    "nvfp4_ct": [
+        ("{stem}.weight_packed", ["U8"], ["out", "in / 2"], False),
+        ("{stem}.weight_scale", ["F8_E4M3"], ["out", "in / 16"], False),
+        ("{stem}.weight_global_scale", ["F32"], [], False),
+        ("{stem}.input_global_scale", ["F32"], [], True),
+    ],
+    "w4a16_ct": [
+        ("{stem}.weight_packed", ["I32"], ["out", "in * bits / 32"], False),
+        ("{stem}.weight_scale", _FLOAT, ["out", "ceil(in / group)"], False),
+        ("{stem}.weight_zero_point", ["I32"], ["out * bits / 32", "ceil(in / group)"], True),
+        ("{stem}.weight_shape", ["I64", "I32"], ["2"], False),
+        ("{stem}.weight_g_idx", ["I32"], ["in"], True),
     ],
 }
 CONTRACTS = {
@@ -56,22 +117,37 @@ def test_formats(name: str) -> None:
         # 576 rows are four and a half blocks of 128: five scales.
         ("fp8_block", (576, 7168), [(576, 7168), (5, 56)]),
         ("fp8_block", (64, 64), [(64, 64), (1, 1)]),
+        ("fp8_block_e8m0", (576, 7168), [(576, 7168), (5, 56)]),
+        ("fp8_channel", (64, 96), [(64, 96), (64, 1), ()]),
+        ("fp8_tensor", (64, 96), [(64, 96), (), ()]),
+        ("fp4_e8m0", (2048, 4096), [(2048, 2048), (2048, 128)]),
+        ("mxfp4", (5760, 2880), [(5760, 90, 16), (5760, 90)]),
+        ("mxfp8", (64, 96), [(64, 96), (64, 3)]),
         ("nvfp4", (4096, 2880), [(4096, 1440), (4096, 180), (), ()]),
+        ("nvfp4_ct", (4096, 2880), [(4096, 1440), (4096, 180), (), ()]),
+        # Without a config: 4 bits, groups of 128, and of 64 in MLX.
+        ("awq", (1024, 512), [(512, 128), (4, 128), (4, 1024)]),
+        ("gptq", (1024, 512), [(64, 1024), (4, 128), (4, 1024), (512,)]),
+        ("mlx_affine", (1024, 512), [(1024, 64), (1024, 8), (1024, 8)]),
+        ("w4a16_ct", (1024, 512), [(1024, 64), (1024, 4), (128, 4), (2,), (512,)]),
     ],
 )
 def test_what_a_weight_is_stored_as(name: str, shape: tuple[int, int], stored: list[tuple[int, ...]]) -> None:
-    sizes = dict(zip(("out", "in"), shape, strict=True))
-    found = [
-        tuple(units_of((sizes[dim.role],), dim.unit, dim.ceil) for dim in part.dims)
-        for part in format_named(name).parts
-    ]
-    assert found == stored
+    rows = dict(zip(("out", "in"), shape, strict=True))
+    format = sized(format_named(name), Weight(rows, 0), {}, lambda part: None)
+    assert [tuple(in_file(dim, rows) for dim in part.dims) for part in format.parts] == stored
+
+
+def in_file(dim: PartDim, rows: Mapping[str, int]) -> int:
+    """The size of a part's dim, for a weight of so many rows."""
+    assert isinstance(dim.unit, int) and isinstance(dim.count, int)
+    return dim.count if dim.role is None else entries((rows[dim.role],), dim.unit, dim.count, dim.ceil)
 
 
 def test_nvfp4_takes_no_part_of_a_group() -> None:
     (_, columns) = format_named("nvfp4").parts[1].dims
     with pytest.raises(CutError, match=r"^2888 is not a multiple of 16$"):
-        units_of((2888,), columns.unit, columns.ceil)
+        in_file(columns, {"in": 2888})
 
 
 @pytest.mark.parametrize("name", CONTRACTS)

@@ -69,7 +69,7 @@ def output_layout(plan: Plan, built: Built, number: int, rank: Coords) -> Output
     parts = tuple(family.stored.parts[number] for family in built.families)
     dims = [stored_dims(family, part) for family, part in zip(built.families, parts, strict=True)]
     front = stacked_elements(plan, built, rank)
-    if not any(dims):
+    if all(part.is_scalar for part in parts):
         scalars = _scalars(len(parts))
         shape = (len(parts),) if len(parts) > 1 else ()
         return _layout(built, parts, shape, front, 0 if shape else None, scalars, ())

@@ -83,7 +83,8 @@ def _dtype(bound: Bound, family: Family, part: StoredPart, names: list[str], fou
         help = f"{format.name} stores it as {' or '.join(part.part.dtypes)}: is this another format?"
     else:
         legal = [f"{dtype} (dense)" for dtype in entry.dtypes]
-        legal += [f"{dtype} ({f.name})" for f in entry.formats if f.parts for dtype in f.parts[0].dtypes]
+        alike = [f for f in entry.formats if f.parts and f.parts[0].named(names[0]) == names[0]]
+        legal += [f"{dtype} ({f.name})" for f in alike for dtype in f.parts[0].dtypes]
         help = f"if {found} is right, add it: `dtype: {{file: [{', '.join((*entry.dtypes, found))}]}}`"
     where = (*entry.path, "dtype") if entry.own_dtype else entry.path
     return Diagnostic(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shardc.layout.units import in_units
+from shardc.layout.units import in_entries
+from shardc.runtime import Dim
 from shardc.runtime.companions import companion_spans
 from tests.cases.files import probe
 from tests.cases.support import Case, check, read_cases, words
@@ -62,8 +63,8 @@ def test_scale_rows_of_merged_parts(model_of: ModelOf) -> None:
     placed = zip(expect["scale_row_offsets"], expect["scale_rows"], accumulate(parts), parts, strict=True)
     for offset, rows, stop, size in placed:
         weight_rows = ((stop - size, stop, 0),)
-        assert in_units(weight_rows, parts, 128) == ((offset, offset + rows, 0),)
-        assert companion_spans("scales", 0, weight_rows, parts, 128) == ((offset, offset + rows, 0),)
+        assert in_entries(weight_rows, parts, 128, 1) == ((offset, offset + rows, 0),)
+        assert companion_spans("scales", 0, weight_rows, parts, Dim("out", 128)) == ((offset, offset + rows, 0),)
 
 
 def test_the_ranks_cover_each_row_once(model_of: ModelOf) -> None:

@@ -90,7 +90,13 @@ def test_a_shape_already_cut(name: str, tensor: str) -> None:
 
 def test_a_dtype_changed() -> None:
     found = one(LLAMA, changed(LLAMA, {UP: ("I8", (14336, 4096))}))
-    assert (found.code, found.message) == ("SHD404", f"{UP} is I8; legal: BF16 (dense), F16 (dense), F32 (dense)")
+    assert (found.code, found.message) == (
+        "SHD404",
+        (
+            f"{UP} is I8; legal: BF16 (dense), F16 (dense), F32 (dense), F8_E4M3 (fp8_block), F8_E4M3 (fp8_tensor), "
+            "F8_E4M3 (fp8_channel), U8 (nvfp4), U32 (mlx_affine)"
+        ),
+    )
 
 
 def test_a_dtype_of_a_quantised_weight_changed() -> None:

@@ -80,7 +80,7 @@ def test_a_tied_tensor_without_its_twin(tmp_path: Path, no_allocation: None) -> 
 
 
 def test_a_tied_tensor_whose_twin_is_on_other_ranks(tmp_path: Path, no_allocation: None) -> None:
-    def tensors(_: object, mesh: Mapping[str, rt.MeshDim], __: object) -> Iterator[rt.Tensor]:
+    def tensors(_: object, mesh: Mapping[str, rt.MeshDim], *__: object) -> Iterator[rt.Tensor]:
         if mesh["pp"].is_first:
             yield rt.Tensor("embed", (4,), "replicated", ("F32",))
         if mesh["pp"].is_last:

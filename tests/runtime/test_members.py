@@ -1,14 +1,15 @@
 import pytest
 
 import shardc.runtime as rt
-from shardc.runtime.choices import Choice, choose
+from shardc.runtime.choices import Choice
 from shardc.runtime.members import listed, whole_outputs
 
+from .choosing import chosen
 from .tiny_model import FORMATS
 
 
 def choices(tensors: list[rt.Tensor], headers: dict[str, rt.Header]) -> dict[str, Choice | None]:
-    return {tensor.name: choose(tensor, FORMATS, headers) for tensor in tensors}
+    return {tensor.name: chosen(tensor, FORMATS, headers) for tensor in tensors}
 
 
 def tensor(name: str, load: str | None = None) -> rt.Tensor:

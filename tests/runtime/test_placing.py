@@ -15,7 +15,7 @@ from .tiny_model import arange, write_checkpoint
 def spec(form: str) -> rt.Spec:
     """Two tensors, of 4 heads of 6 rows and of 4 rows, put together in one form; and two experts, stacked."""
 
-    def tensors(config: object, mesh: Mapping[str, rt.MeshDim], granule: object) -> Iterator[rt.Tensor | rt.Output]:
+    def tensors(config: object, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor | rt.Output]:
         heads = rt.axis("heads", 4, mesh["tp"])
         experts = rt.axis("experts", 2, mesh["ep"])
         yield rt.Tensor("a", (24, 2), "channel_rows", ("F32",), at={0: ((heads.start * 6, heads.stop * 6),)})

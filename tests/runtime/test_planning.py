@@ -89,7 +89,7 @@ def test_everything_that_is_missing_is_found() -> None:
 
 
 def test_a_name_that_is_claimed_twice() -> None:
-    def twice(config: rt.Config, mesh: Mapping[str, rt.MeshDim], granule: Mapping[str, int]) -> Iterator[rt.Tensor]:
+    def twice(config: rt.Config, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor]:
         yield rt.Tensor("x.weight", (8,), "replicated", ("F32",), formats=("packed",))
         yield rt.Tensor("x.weight_scale_2", (), "replicated", ("F32",))
 
@@ -99,9 +99,7 @@ def test_a_name_that_is_claimed_twice() -> None:
 
 
 def test_a_contract_is_checked_on_the_mesh_that_is_asked_for() -> None:
-    def small_kernel(
-        config: rt.Config, mesh: Mapping[str, rt.MeshDim], granule: Mapping[str, int]
-    ) -> Iterator[rt.Tensor]:
+    def small_kernel(config: rt.Config, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor]:
         rows = rt.axis("rows", 8, mesh["tp"])
         rt.contract("small", "rows <= 4", rows.local <= 4, {"rows": rows.local}, mesh["tp"])
         yield rt.Tensor("x", (8,), "column_parallel", ("F32",), at={0: ((rows.start, rows.stop),)})

@@ -13,8 +13,10 @@ from shardc.layout.parse import parse
 from shardc.layout.regions import Scope, regions
 from shardc.layout.split import Dealing, deal
 from shardc.plan.kinds import MEANING
+from shardc.spec.axis import Axis
+from shardc.spec.group import Group, Tensor
 from shardc.spec.library import contract_file
-from shardc.spec.model import Axis, Group, Spec, Tensor
+from shardc.spec.model import Spec
 from shardc.spec.outputs import Output
 
 ROOT = Path(__file__).parent.parent

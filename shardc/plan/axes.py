@@ -10,7 +10,7 @@ from shardc.layout.split import Dealing
 from shardc.plan.formulas import Formulas
 from shardc.plan.resolved import Axis
 from shardc.source import Path_
-from shardc.spec.model import Axis as AxisField
+from shardc.spec.axis import Axis as AxisField
 
 
 def read_axes(

@@ -169,7 +169,7 @@ def _try_cuts(plan: Plan, out: Compiled) -> None:
 
 
 def _parted_ties(bound: Bound, mesh: Mapping[str, int]) -> Iterator[TieFault]:
-    """Tensors that are absent, tied to one that `on` keeps from some of their ranks; the first such rank of each."""
+    """Tensors that are absent, tied to one that `only` keeps from some of their ranks; the first such rank of each."""
     if not bound.absent:
         return
     tied = {entry.pattern: entry for entry in bound.resolved.entries if entry.tie is not None}

@@ -16,8 +16,9 @@ from shardc.plan.stages import Ends
 from shardc.plan.written import Written, keys_of, written_tensors
 from shardc.source import Path_
 from shardc.spec.fields import End
+from shardc.spec.group import Group, Tensor
 from shardc.spec.library import format_names
-from shardc.spec.model import Group, Spec, Tensor
+from shardc.spec.model import Spec
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def _declared(plan: Plan, dim: StoredDim) -> set[int]:
 
 
 def _prove_names(plan: Plan, family: Family) -> None:
-    """A name that an axis selects is kept by as many ranks as the axis declares; one that `on` pins, by its ranks."""
+    """A name that an axis selects is kept by as many ranks as the axis declares; one that `only` pins, by its ranks."""
     for axis in family.selecting:
         split = plan.splits_of(family)[axis]
         by_rank = [tuple((start, stop, 0) for start, stop in share.runs) for share in split.shares]

@@ -14,7 +14,7 @@ from shardc.plan.formulas import Formulas
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis, Entry, Member, Output
 from shardc.source import Path_
-from shardc.spec.model import Group
+from shardc.spec.group import Group
 from shardc.spec.outputs import Member as MemberField
 from shardc.spec.outputs import Output as OutputField
 

@@ -15,8 +15,9 @@ from shardc.plan.read_outputs import OutputReader
 from shardc.plan.resolved import Axis, Contract, Entry, HeaderDim, Output, Resolved, Symbol, in_order
 from shardc.plan.written import keys_of
 from shardc.source import Document, Path_
+from shardc.spec.group import Group
 from shardc.spec.library import contract_file, contract_names
-from shardc.spec.model import Group, Spec
+from shardc.spec.model import Spec
 
 #: Tensors and outputs that are written down, with those that `like` takes over.
 MAX_ENTRIES = 5_000

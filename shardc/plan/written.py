@@ -10,8 +10,8 @@ from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.expr import Expr
 from shardc.plan.formulas import Formulas
 from shardc.source import Path_
+from shardc.spec.group import Group, Tensor, Use
 from shardc.spec.library import fragment_file, fragment_names
-from shardc.spec.model import Group, Tensor, Use
 
 
 @dataclass(frozen=True)

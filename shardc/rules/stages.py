@@ -1,4 +1,4 @@
-"""What `on` keeps to the ends of a mesh dim: one that is there (SHD103) and does not split the tensor (SHD205)."""
+"""What `only` keeps to the ends of a mesh dim: one that is there (SHD103) and does not split the tensor (SHD205)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shardc.source import Path_
 
 
 def check(resolved: Resolved) -> Iterator[Diagnostic]:
-    """One finding for each mesh dim of each `on`, however many tensors it stands for."""
+    """One finding for each mesh dim of each `only`, however many tensors it stands for."""
     findings: dict[tuple[Path_, str], Diagnostic] = {}
     for entry in resolved.entries:
         for over in entry.on:
@@ -31,8 +31,8 @@ def unknown_mesh_dim(over: str, label: Label, resolved: Resolved) -> Diagnostic 
 
 
 def _place(entry: Entry, resolved: Resolved) -> Path_:
-    own = (*entry.path, "on")
-    return own if own in resolved.document.values else ("groups", entry.group, "on")
+    own = (*entry.path, "only")
+    return own if own in resolved.document.values else ("groups", entry.group, "only")
 
 
 def _unknown(over: str, path: Path_, resolved: Resolved) -> Diagnostic | None:
@@ -49,7 +49,7 @@ def _split(entry: Entry, over: str, path: Path_, resolved: Resolved) -> Diagnost
     if not parts:
         return None
     message = (
-        f"{over} splits {parts[0]}, and `on` keeps {entry.path[-1]} to the {' and the '.join(entry.on[over])} rank"
+        f"{over} splits {parts[0]}, and `only` keeps {entry.path[-1]} to the {' and the '.join(entry.on[over])} rank"
     )
-    help = f"the other ranks' parts would be nowhere: take {over} out of `on:`, or let it not split this tensor"
+    help = f"the other ranks' parts would be nowhere: take {over} out of `only:`, or let it not split this tensor"
     return Diagnostic("SHD205", message, Label(resolved.document.key(*path, over)), help=help)

@@ -32,7 +32,7 @@ def apart(fault: TieFault, bound: Bound, mesh: Mapping[str, int], also: Also) ->
     where = fault.twin.pattern if over in fault.entry.on else fault.entry.pattern
     both = {*fault.twin.on[over], *fault.entry.on.get(over, ())}
     ends = ", ".join(end for end in ("first", "last") if end in both)
-    help = f"the file has one tensor for both: write `on: {{{over}: [{ends}]}}` at {where}"
+    help = f"the file has one tensor for both: write `only: {{{over}: [{ends}]}}` at {where}"
     return Diagnostic(
         "SHD401",
         fault.message,

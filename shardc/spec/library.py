@@ -11,7 +11,7 @@ from pydantic import Field
 from shardc.diagnostics import ShardcBug
 from shardc.source import load
 from shardc.spec.fields import Dtype, Formula, Identifier, Model, TensorName, Words
-from shardc.spec.model import Tensor
+from shardc.spec.group import Tensor
 
 _LIBRARY = Path(__file__).parent.parent / "library"
 

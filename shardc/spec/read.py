@@ -9,8 +9,10 @@ from pydantic import BaseModel, ValidationError
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.source import Document, Path_
+from shardc.spec.axis import Axis
 from shardc.spec.fields import SPELLINGS
-from shardc.spec.model import Axis, Contract, DtypeRule, Group, Ignore, Loop, Spec, Symbol, Tensor, Tied, Use
+from shardc.spec.group import DtypeRule, Group, Loop, Tensor, Tied, Use
+from shardc.spec.model import Contract, Ignore, Spec, Symbol
 from shardc.spec.outputs import Member, Output
 from shardc.spec.target import Target
 

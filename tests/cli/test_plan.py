@@ -221,7 +221,7 @@ def test_what_help_says_of_ranks() -> None:
 
 
 def test_a_tensor_that_would_be_nowhere_is_a_finding(folder: Folder) -> None:
-    folder.edit("    at: layers.{layer}\n", "    at: layers.{layer}\n    on: {tp: first}\n")
+    folder.edit("    at: layers.{layer}\n", "    at: layers.{layer}\n    only: {tp: first}\n")
     result = invoke("plan", *TINY)
     assert result.exit_code == 1
-    assert "tp splits its dim 0 (heads), and `on` keeps q_proj.weight to the first rank" in result.stdout
+    assert "tp splits its dim 0 (heads), and `only` keeps q_proj.weight to the first rank" in result.stdout

@@ -142,10 +142,10 @@ axes:
 groups:
   ends:
     tensors:
-      embed.weight: {shape: [hidden], shard: replicated, on: {pp: first}}
-      table.weight: {shape: [hidden], shard: replicated, on: {pp: [first, last]}}
+      embed.weight: {shape: [hidden], shard: replicated, only: {pp: first}}
+      table.weight: {shape: [hidden], shard: replicated, only: {pp: [first, last]}}
   norm:
-    on: {pp: last}
+    only: {pp: last}
     tensors:
       norm.weight: {shape: [hidden], shard: replicated}
   layers:

@@ -221,7 +221,7 @@ def _group(
 ) -> str:
     at = ".".join([name, *(f"{{{index}}}" for index in loops)])
     lines = [f"  {name}:", f"    at: {json.dumps(at)}", f"    for: {json.dumps(loops)}"]
-    lines += [f"    on: {json.dumps(on or {})}", "    tensors:"]
+    lines += [f"    only: {json.dumps(on or {})}", "    tensors:"]
     for tensor, shape in tensors.items():
         fields = {"shape": shape, "shard": "replicated", "formats": formats.get(tensor, ["dense"])}
         lines.append(f"      {tensor}: {json.dumps(fields)}")

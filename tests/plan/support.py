@@ -80,9 +80,9 @@ axes:
 groups:
   embeddings:
     tensors:
-      embed.weight: {shape: [vocab, hidden], shard: vocab_rows, on: {pp: EMBEDDED}}
+      embed.weight: {shape: [vocab, hidden], shard: vocab_rows, only: {pp: EMBEDDED}}
   head:
-    on: {pp: last}
+    only: {pp: last}
     tensors:
       norm.weight: {shape: [hidden], shard: replicated}
       head.weight: {shape: [vocab, hidden], shard: vocab_rows, tied_to: {name: embed.weight, when: tied}}

@@ -214,6 +214,6 @@ def test_an_untied_tensor_may_be_anywhere() -> None:
 
 
 def test_a_tied_tensor_on_all_stages() -> None:
-    text = pipeline("[first, last]").replace("    on: {pp: last}\n", "")
+    text = pipeline("[first, last]").replace("    only: {pp: last}\n", "")
     result = compiled(text, PIPELINE_CONFIG, {"tp": 1, "pp": 3})
     assert [(fault.over, fault.rank) for fault in result.ties] == [("pp", 1)]

@@ -237,11 +237,11 @@ def test_the_ends_are_those_of_the_tensor_or_of_its_group() -> None:
     axes: {layers: {size: 4, over: pp}}
     groups:
       top:
-        on: {pp: first}
+        only: {pp: first}
         tensors:
           a: {shape: [4], shard: replicated}
-          b: {shape: [4], shard: replicated, on: {pp: [first, last]}}
-          c: {shape: [4], shard: replicated, on: {}}
+          b: {shape: [4], shard: replicated, only: {pp: [first, last]}}
+          c: {shape: [4], shard: replicated, only: {}}
       same:
         at: other
         like: top

@@ -76,9 +76,9 @@ axes:
   layers: {size: num_layers, over: pp, if_uneven: spread}
   inter: {size: 8}
 groups:
-  first: {on: {pp: first}, tensors: {embed: {shape: [100], shard: replicated}}}
-  last: {on: {pp: last}, tensors: {norm: {shape: [10], shard: replicated}}}
-  both: {on: {pp: [first, last]}, tensors: {table: {shape: [1000], shard: replicated}}}
+  first: {only: {pp: first}, tensors: {embed: {shape: [100], shard: replicated}}}
+  last: {only: {pp: last}, tensors: {norm: {shape: [10], shard: replicated}}}
+  both: {only: {pp: [first, last]}, tensors: {table: {shape: [1000], shard: replicated}}}
   layers:
     at: "{layer}"
     for: {layer: layers}

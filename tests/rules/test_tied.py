@@ -9,7 +9,7 @@ from shardc.rules.meshes import mesh_findings
 from tests.plan.support import PIPELINE_CONFIG, pipeline, said
 from tests.support import bound
 
-PINNED = "    on: {pp: last}\n"
+PINNED = "    only: {pp: last}\n"
 
 
 def findings(text: str, *sizes: int) -> tuple[list[str], list[str]]:
@@ -27,12 +27,12 @@ def findings(text: str, *sizes: int) -> tuple[list[str], list[str]]:
         (
             pipeline("first"), (1, 2, 4),
             "head.weight is tied to embed.weight, which pp rank 1 of 2 does not have",
-            ["also at pp = 4", "the file has one tensor for both: write `on: {pp: [first, last]}` at embed.weight"],
+            ["also at pp = 4", "the file has one tensor for both: write `only: {pp: [first, last]}` at embed.weight"],
         ),
         (
             pipeline("last").replace(PINNED, ""), (3,),
             "head.weight is tied to embed.weight, which pp rank 0 of 3 does not have",
-            ["the file has one tensor for both: write `on: {pp: [last]}` at head.weight"],
+            ["the file has one tensor for both: write `only: {pp: [last]}` at head.weight"],
         ),
     ],
 )  # fmt: skip

@@ -107,7 +107,7 @@ def test_a_tied_head_is_the_embedding_of_the_last_stage(stages: Model, tmp_path:
 
 
 def test_a_tied_head_without_the_embedding(model: Callable[..., Model], tmp_path: Path) -> None:
-    apart = model("stages", ("on: {pp: [first, last]}", "on: {pp: first}"))
+    apart = model("stages", ("only: {pp: [first, last]}", "only: {pp: first}"))
     directory, _ = write(apart, tmp_path, TIED)
     with pytest.raises(apart.module.rt.ShardError) as caught:
         apart.module.load(directory, mesh={"pp": (1, 2)})

@@ -7,8 +7,11 @@ from typing import Any
 
 from shardc.diagnostics import Diagnostic
 from shardc.source import loads
-from shardc.spec.model import Axis, Group, Spec, Target, Tensor
+from shardc.spec.axis import Axis
+from shardc.spec.group import Group, Tensor
+from shardc.spec.model import Spec
 from shardc.spec.read import read_spec
+from shardc.spec.target import Target
 
 TENSOR: dict[str, Any] = {"shape": [4], "shard": "replicated"}
 SPEC: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from shardc.spec.model import DtypeRule, Tied
+from shardc.spec.group import DtypeRule, Tied
 from tests.spec.example import TENSOR, axis, group, refused, spec, target, tensor
 
 
@@ -92,24 +92,24 @@ def test_an_index_ends_somewhere() -> None:
 
 
 def test_the_ends_of_a_mesh_dim() -> None:
-    found = group(on={"pp": "first", "cp": ["first", "last"]}, tensors={"w": {**TENSOR, "on": {"pp": "last"}}})
+    found = group(only={"pp": "first", "cp": ["first", "last"]}, tensors={"w": {**TENSOR, "only": {"pp": "last"}}})
     assert found.on == {"pp": ["first"], "cp": ["first", "last"]}
     assert found.tensors["w"].on == {"pp": ["last"]}
 
 
 @pytest.mark.parametrize(
-    ("on", "code", "message"),
+    ("only", "code", "message"),
     [
         ({"pp": "middle"}, "SHD106", "`middle` is not a choice for `pp`: `first`, `last`"),
         ({"pp": 0}, "SHD106", "`0` is not a choice for `pp`: `first`, `last`"),
         ({"pp": []}, "SHD101", "`pp` must hold at least 1"),
         ({"pp": ["last", "last"]}, "SHD101", "`last` is given twice"),
         ({"PP": "last"}, "SHD101", "`PP` is not a name that can stand here"),
-        ("first", "SHD101", "`on` must be a mapping, not `first`"),
+        ("first", "SHD101", "`only` must be a mapping, not `first`"),
     ],
 )
-def test_what_is_no_end(on: object, code: str, message: str) -> None:
-    assert refused(groups={"g": {"on": on}}) == (code, message)
+def test_what_is_no_end(only: object, code: str, message: str) -> None:
+    assert refused(groups={"g": {"only": only}}) == (code, message)
 
 
 def test_the_sizes_of_a_target() -> None:

@@ -46,8 +46,8 @@ def named(count: int, value: object) -> dict[str, object]:
         ("pp", 64, lambda n: in_target(pp=list(range(1, n + 1)))),
         ("cp", 64, lambda n: in_target(mesh={"cp": list(range(1, n + 1))})),
         ("mesh", 8, lambda n: in_target(mesh=named(n, [1]))),
-        ("on", 4, lambda n: in_group(on=named(n, "last"))),
-        ("on", 4, lambda n: in_tensor(on=named(n, "last"))),
+        ("only", 4, lambda n: in_group(only=named(n, "last"))),
+        ("only", 4, lambda n: in_tensor(only=named(n, "last"))),
     ],
 )
 def test_most(field: str, most: int, fields: Callable[[int], Fields]) -> None:

@@ -47,6 +47,8 @@ class TableHeaders(Mapping[str, Header]):
         return sum(group.count for group in self.groups)
 
     def __contains__(self, name: object) -> bool:
+        if self.grids is not None and "by_name" not in vars(self) and isinstance(name, str):
+            return self.grids.header(name) is not None
         return name in self.by_name
 
     @property

@@ -15,7 +15,7 @@ from shardc.layout.split import Dealing, Split, deal, deal_within, granule_of_st
 from shardc.layout.strides import strides
 from shardc.plan.built import Outputs, build
 from shardc.plan.evidence import Evidence
-from shardc.plan.families import MAX_TENSORS, enumerate_names, tensor_count
+from shardc.plan.families import MAX_TENSORS, Held, enumerate_names, tensor_count
 from shardc.plan.family import Family
 from shardc.plan.formula_findings import formula_findings
 from shardc.plan.grid import Grid
@@ -132,6 +132,7 @@ def bind(resolved: Resolved, evidence: Evidence) -> Bound:
         return bound
     failed: list[tuple[Entry, FormulaError]] = []
     tensors = 0
+    held: Held = {}
     for entry in resolved.entries:
         try:
             tensors += tensor_count(entry, symbols.values)
@@ -139,7 +140,7 @@ def bind(resolved: Resolved, evidence: Evidence) -> Bound:
                 message = f"with `{entry.pattern}` the spec stands for over {MAX_TENSORS:,} tensors"
                 failed.append((entry, FormulaError("SHD112", message)))
                 break
-            for names in enumerate_names(entry, symbols.values):
+            for names in enumerate_names(entry, symbols.values, held):
                 _add(names, bound)
         except FormulaError as error:
             failed.append((entry, error))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from shardc.plan.grid import Grid
+from shardc.plan.grid import Grid, grid_of
 
 #: (dtype, full shape as stored) of a tensor of the file.
 Header = tuple[str, tuple[int, ...]]
@@ -30,6 +30,12 @@ class Grids:
         if names in self.headers:
             return names
         return next((grid for grid in self.by_template.get(names.template, ()) if grid.contains(names)), None)
+
+    def header(self, name: str) -> Header | None:
+        """The header of one tensor, found without a name being written out; None where the table lacks it."""
+        one = grid_of([name], ())
+        holder = self.holder(one) if one is not None else None
+        return self.headers[holder] if holder is not None else None
 
 
 def _no_source(path: str) -> str:

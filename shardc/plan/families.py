@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from math import prod
 
 from shardc.layout.errors import FormulaError
@@ -19,22 +19,45 @@ MAX_TENSORS = 1_000_000
 _COMBINATION = 50
 
 
-def enumerate_names(entry: Entry, values: Mapping[str, object]) -> list[Names]:
-    """Every name of the entry whose conditions hold, family by family. FormulaError where a formula has no value."""
+#: Combinations of indices for which conditions hold, by the conditions: the tensors of a group share them.
+Held = dict[Hashable, list[dict[str, int]]]
+
+
+def enumerate_names(entry: Entry, values: Mapping[str, object], held: Held | None = None) -> list[Names]:
+    """Every name of the entry whose conditions hold, family by family. FormulaError where a formula has no value.
+
+    `held` remembers, for one config, what has been worked out.
+    """
     ranges = ranges_of(entry, values)
     shaping = _shaping(entry)
     outer = _outer(entry)
     inner = tuple((loop.index, ranges[loop.index]) for loop in entry.loops if loop.index not in outer)
+    conditions = (*map(id, entry.when), id(entry.loops), *outer)
+    held = {} if held is None else held
+    if conditions not in held:
+        held[conditions] = _holding(entry, outer, ranges, values)
     families: dict[tuple[int, ...], list[dict[str, int]]] = {}
-    for combination in itertools.product(*(ranges[index] for index in outer)):
-        env = dict(zip(outer, combination, strict=True))
-        if all(condition(when, {**values, **env}) for when in entry.when):
-            key = tuple(env[index] for index in outer if index in shaping)
-            families.setdefault(key, []).append(env)
+    for env in held[conditions]:
+        key = tuple(env[index] for index in outer if index in shaping)
+        families.setdefault(key, []).append(env)
     return [
         Names(entry, {index: envs[0][index] for index in outer if index in shaping}, tuple(envs), inner)
         for envs in families.values()
     ]
+
+
+def _holding(
+    entry: Entry, outer: list[str], ranges: Mapping[str, range], values: Mapping[str, object]
+) -> list[dict[str, int]]:
+    """The combinations of the outer indices for which the entry's conditions hold."""
+    out = []
+    here = dict(values)
+    for combination in itertools.product(*(ranges[index] for index in outer)):
+        env = dict(zip(outer, combination, strict=True))
+        here.update(env)
+        if all(condition(when, here) for when in entry.when):
+            out.append(env)
+    return out
 
 
 def tensor_count(entry: Entry, values: Mapping[str, object]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 
 from shardc.layout.regions import Regions, Scope, local_size, merge, regions
@@ -92,9 +93,15 @@ class Plan:
 
     def splits_of(self, family: Family) -> Mapping[str, Split]:
         """The splits of the axes that this family's shape can name."""
+        if not family.entry.axes:
+            return self._of_the_spec
         env = tuple(family.env.items())
         own = {axis.name: self.splits[axis.name, env] for axis in family.entry.axes.values()}
-        return {**{name: split for (name, at), split in self.splits.items() if not at}, **own}
+        return {**self._of_the_spec, **own}
+
+    @cached_property
+    def _of_the_spec(self) -> Mapping[str, Split]:
+        return {name: split for (name, env), split in self.splits.items() if not env}
 
     def dim(self, family: Family, dim: int, rank: Coords) -> Regions:
         """The rank's regions of one dim of the weight, in elements."""

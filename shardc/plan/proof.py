@@ -95,6 +95,10 @@ def _prove_names(plan: Plan, family: Family) -> None:
     """A name that an axis selects is kept by as many ranks as the axis declares; one that `only` pins, by its ranks."""
     for axis in family.selecting:
         split = plan.splits_of(family)[axis]
+        key = (split.axis, tuple(family.env.items()), len(split.shares))
+        if key in plan.bound.proved:
+            continue
+        plan.bound.proved.add(key)
         by_rank = [tuple((start, stop, 0) for start, stop in share.runs) for share in split.shares]
         for start, stop, count in multiplicity(by_rank, split.size):
             if count != split.replicas and start < stop:

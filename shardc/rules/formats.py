@@ -42,6 +42,8 @@ class Foreign:
 
 def explain_formats(differences: Differences) -> set[str]:
     """Explains unexpected tensors by the weights they belong to; returns those: nothing else need be said of them."""
+    if not differences.unexpected:
+        return set()
     owners = {name: family for family in differences.bound.families for name in family.names}
     found: dict[tuple[object, ...], Foreign] = {}
     for weight, formats in _by_weight(differences.unexpected, owners).items():

@@ -556,9 +556,14 @@ def whole_dim(size: int) -> Spans:
     return ((0, size, 0),) if size else ()
 
 
-def rank0(mesh_dim: MeshDim, size: int) -> Regions:
-    """All rows on rank 0, zeros on the others: a row-parallel layer's bias, added before the all-reduce."""
-    return ((0, size),) if mesh_dim.rank == 0 else ((0, 0, size),)
+def rank0(summed: Axis | MeshDim, size: int) -> Regions:
+    """All rows on rank 0, zeros on the others: a row-parallel layer's bias, added before the all-reduce.
+
+    summed: the axis that splits the layer's input. Where every rank has all of it, nothing is reduced, and each has the
+    bias. A layer that is not known sums over a mesh dim.
+    """
+    alone = isinstance(summed, Axis) and summed.replicas == summed.ranks and summed.stop - summed.start == summed.size
+    return ((0, size),) if summed.rank == 0 or alone else ((0, 0, size),)
 
 
 Rectangle = tuple[tuple[int, int], ...]  # (start, stop) for each dim

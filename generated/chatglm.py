@@ -23,6 +23,7 @@ DTYPE = ("BF16", "F16")
 FORMATS: dict[str, rt.Format] = {}
 IGNORED = ("transformer.rotary_pos_emb.inv_freq",)
 # What the model has to do where a mesh dim has more than one rank: (after which tensor, what, over which mesh dim).
+# Where every rank has the whole axis (`if_uneven: whole`), nothing is to be reduced.
 COLLECTIVES = (
     ("transformer.embedding.word_embeddings.weight", "masked_all_reduce", "tp"),
     ("transformer.encoder.layers.{layer}.self_attention.dense.weight", "all_reduce", "tp"),

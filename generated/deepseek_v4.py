@@ -36,6 +36,7 @@ FORMATS: dict[str, rt.Format] = {
 }
 IGNORED = ()
 # What the model has to do where a mesh dim has more than one rank: (after which tensor, what, over which mesh dim).
+# Where every rank has the whole axis (`if_uneven: whole`), nothing is to be reduced.
 COLLECTIVES = (
     ("embed.weight", "masked_all_reduce", "tp"),
     ("layers.{layer}.attn.wo_b.weight", "all_reduce", "tp"),

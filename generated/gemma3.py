@@ -23,6 +23,7 @@ DTYPE = ("BF16",)
 FORMATS: dict[str, rt.Format] = {}
 IGNORED = ()
 # What the model has to do where a mesh dim has more than one rank: (after which tensor, what, over which mesh dim).
+# Where every rank has the whole axis (`if_uneven: whole`), nothing is to be reduced.
 COLLECTIVES = (
     ("language_model.model.embed_tokens.weight", "masked_all_reduce", "tp"),
     ("language_model.model.layers.{layer}.self_attn.o_proj.weight", "all_reduce", "tp"),

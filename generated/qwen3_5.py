@@ -56,6 +56,7 @@ FORMATS: dict[str, rt.Format] = {
 }
 IGNORED = ()
 # What the model has to do where a mesh dim has more than one rank: (after which tensor, what, over which mesh dim).
+# Where every rank has the whole axis (`if_uneven: whole`), nothing is to be reduced.
 COLLECTIVES = (
     ("model.language_model.embed_tokens.weight", "masked_all_reduce", "tp"),
     ("model.language_model.layers.{layer}.linear_attn.out_proj.weight", "all_reduce", "tp"),

@@ -206,7 +206,9 @@ class Body:
         out: list[Code] = []
         for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True)):
             if i == entry.rank0_dim:
-                out.append(f'{i}: rt.rank0(mesh["tp"], {dims.size(written)})')
+                axis = self.resolved.summed.get(entry.pattern)
+                summed = identifier(axis) if axis else 'mesh["tp"]'
+                out.append(f"{i}: rt.rank0({summed}, {dims.size(written)})")
             elif (regions := self.variables.get(expr) or dims.regions(written)) is not None:
                 out.append(prefixed(f"{i}: ", regions))
         return out

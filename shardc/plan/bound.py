@@ -158,14 +158,16 @@ def _add(names: Names, bound: Bound) -> None:
     over = tuple(_splitting(names.entry, dim, bound) for dim in range(len(shape)))
     evidence = bound.evidence
     storage = Storage(weight_of(names.entry, shape), evidence.config, evidence.headers, evidence.grids)
+    summed = bound.resolved.summed.get(names.entry.pattern)
     for way in stored(names, storage):
-        bound.families.append(Family(names.entry, names.env, shape, over, way, scope))
+        bound.families.append(Family(names.entry, names.env, shape, over, way, scope, summed))
 
 
 def _splitting(entry: Entry, dim: int, bound: Bound) -> tuple[str, ...]:
-    if entry.rank0_dim == dim:
-        return ("tp",)
     axes = bound.resolved.axes_of(entry)
+    if entry.rank0_dim == dim:
+        summed = bound.resolved.summed.get(entry.pattern)
+        return (axes[summed].over if summed else "tp",)
     return tuple(dict.fromkeys(axes[axis].over for axis in axes_in(entry.dims[dim], axes)))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shardc.plan.families import enumerate_names
 from shardc.plan.kinds import REDUCED, axes_in, words_of
 from shardc.plan.plan import Plan
+from shardc.plan.rank0 import is_whole
 from shardc.plan.resolved import Entry, Resolved
 
 _EMBEDDINGS = ("embed", "wte")
@@ -37,8 +38,22 @@ def at_work(plan: Plan) -> list[Collective]:
     here = (
         entry for entry in bound.resolved.entries if any(names.count for names in enumerate_names(entry, bound.values))
     )
-    found = dict.fromkeys(one for entry in here for one in _of(entry, bound.resolved))
-    return [one for one in found if plan.mesh.get(one.over, 1) > 1]
+    found = dict.fromkeys(
+        one
+        for entry in here
+        for one in _of(entry, bound.resolved)
+        if plan.mesh.get(one.over, 1) > 1 and not (one.what == "all_reduce" and _alone(entry, plan))
+    )
+    return list(found)
+
+
+def _alone(entry: Entry, plan: Plan) -> bool:
+    """Whether every rank has all of the axes of the input, and so the whole output (`if_uneven: whole`)."""
+    families = [family for family in plan.families if family.entry is entry]
+    if entry.in_dim is None or not families:
+        return False
+    inputs = axes_in(entry.dims[entry.in_dim], plan.bound.resolved.axes_of(entry))
+    return all(is_whole(plan.splits_of(family)[axis]) for family in families for axis in inputs)
 
 
 def _of(entry: Entry, resolved: Resolved) -> Iterator[Collective]:

@@ -15,7 +15,7 @@ class Family:
     """Tensors of one entry with one full shape, stored one way.
 
     `shape` is of the weight, unpacked, in elements. `over` has, for each dim, the mesh dims whose ranks keep different
-    rows of it.
+    rows of it. `summed` is, of a `rank0` bias, the axis over whose ranks the output of its layer is summed.
     """
 
     entry: Entry
@@ -24,6 +24,7 @@ class Family:
     over: tuple[tuple[str, ...], ...]
     stored: Stored
     scope: Scope
+    summed: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

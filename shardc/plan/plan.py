@@ -14,6 +14,7 @@ from shardc.layout.split import Split
 from shardc.layout.units import in_entries
 from shardc.plan.bound import AxisKey, Bound
 from shardc.plan.family import Family
+from shardc.plan.rank0 import is_whole
 from shardc.plan.resolved import in_order
 from shardc.plan.stages import is_on
 from shardc.plan.stored import StoredPart
@@ -106,8 +107,9 @@ class Plan:
     def dim(self, family: Family, dim: int, rank: Coords) -> Regions:
         """The rank's regions of one dim of the weight, in elements."""
         if family.entry.rank0_dim == dim:
-            whole = family.shape[dim]
-            return merge([(0, whole, 0) if rank.get("tp", 0) == 0 else (0, 0, whole)])
+            rows = family.shape[dim]
+            here = rank.get(family.over[dim][0], 0) == 0 or self.is_alone(family)
+            return merge([(0, rows, 0) if here else (0, 0, rows)])
         over = family.over[dim]
         if not over:
             return merge([(0, family.shape[dim], 0)])
@@ -116,6 +118,11 @@ class Plan:
         if found is None:
             found = self._dims[key] = regions(family.entry.dims[dim], self.scope(family, rank))
         return found
+
+    def is_alone(self, family: Family) -> bool:
+        """Whether the output that a `rank0` bias is added to is not summed: every rank has the whole axis."""
+        summed = family.summed
+        return summed is not None and is_whole(self.splits_of(family)[summed])
 
     def scope(self, family: Family, rank: Coords) -> Scope:
         return Scope(family.scope.values, self.splits_of(family), rank)

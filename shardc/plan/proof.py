@@ -79,8 +79,10 @@ def _prove_dim(plan: Plan, dim: StoredDim) -> int:
 def _declared(plan: Plan, dim: StoredDim) -> set[int]:
     """How many ranks may hold a row, for each way through the layout: as its axes say, and all where none is over."""
     family, entry = dim.family, dim.family.entry
-    if dim.dim is None or not dim.over or entry.rank0_dim == dim.dim:
+    if dim.dim is None or not dim.over:
         return {1}
+    if entry.rank0_dim == dim.dim:
+        return {prod(plan.sizes_of(dim)) if plan.is_alone(family) else 1}
     splits = plan.splits_of(family)
     out = set()
     for axes in paths(entry.dims[dim.dim], splits.keys()):

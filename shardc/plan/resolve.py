@@ -11,6 +11,7 @@ from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
 from shardc.plan.formulas import Formulas
 from shardc.plan.output_claims import check_claims
+from shardc.plan.rank0 import summed_axes
 from shardc.plan.read_outputs import OutputReader
 from shardc.plan.resolved import Axis, Contract, Entry, HeaderDim, Output, Resolved, Symbol, in_order
 from shardc.plan.written import keys_of
@@ -47,7 +48,9 @@ def resolve(spec: Spec, document: Document) -> tuple[Resolved, list[Diagnostic]]
         outputs += OutputReader(formulas, set(symbols), axes, lets).read(name, *place, here)
     check_claims(outputs, entries, formulas)
     contracts = _contracts(spec, formulas, set(symbols), axes, lets)
-    return Resolved(spec, document, symbols, axes, lets, tuple(entries), contracts, tuple(outputs)), formulas.findings
+    summed = summed_axes(entries, axes)
+    found = Resolved(spec, document, symbols, axes, lets, tuple(entries), contracts, tuple(outputs), summed)
+    return found, formulas.findings
 
 
 def _check_distinct(spec: Spec, formulas: Formulas) -> None:

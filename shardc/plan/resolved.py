@@ -254,7 +254,7 @@ class Contract:
 
 @dataclass(frozen=True)
 class Resolved:
-    """What every later step works on."""
+    """What every later step works on. `summed` has, for `rank0` biases, the axis that their layer is summed over."""
 
     spec: Spec
     document: Document
@@ -264,6 +264,7 @@ class Resolved:
     entries: tuple[Entry, ...]
     contracts: tuple[Contract, ...]
     outputs: tuple[Output, ...] = ()
+    summed: Mapping[str, str] = field(default_factory=dict)
 
     def axes_of(self, entry: Entry) -> Mapping[str, Axis]:
         """The axes that an entry may name: the spec's, and those of its group."""

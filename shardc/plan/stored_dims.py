@@ -44,7 +44,8 @@ class StoredDim:
             return self.unit
         entry = self.family.entry
         env = tuple(self.family.env.items())
-        return id(entry.dims[self.dim]), env, self.family.shape[self.dim], self.unit, entry.rank0_dim == self.dim
+        rank0 = (self.family.summed or "tp") if entry.rank0_dim == self.dim else None
+        return id(entry.dims[self.dim]), env, self.family.shape[self.dim], self.unit, rank0
 
     @property
     def ratio(self) -> tuple[int, int]:

@@ -44,7 +44,8 @@ def _split(entry: Entry, over: str, path: Path_, resolved: Resolved) -> Diagnost
     parts = [f"its names ({loop.axis})" for loop in entry.loops if loop.axis and axes[loop.axis].over == over]
     for i, dim in enumerate(entry.dims):
         parts += [f"its dim {i} ({axis})" for axis in axes_in(dim, axes) if axes[axis].over == over]
-    if entry.rank0_dim is not None and over == "tp":
+    summed = resolved.summed.get(entry.pattern)
+    if entry.rank0_dim is not None and over == (axes[summed].over if summed else "tp"):
         parts.append("it (rank0)")
     if not parts:
         return None

@@ -151,12 +151,9 @@ def test_stacked_experts() -> None:
 def test_act_order_keeps_the_scales_whole(
     name: str, config: dict[str, object], found: dict[str, tuple[int, ...]], whole: bool
 ) -> None:
-    format = sized(format_named(name), WEIGHT, quantised(group_size=64) | config, header_of(found))
-    flags = {p.name: {d.role: d.whole for d in p.dims if d.role} for p in format.parts if "scale" in p.name}
-    [(_, scale)] = flags.items()
-    # A group for all would have no input dim to keep whole.
-    assert scale.get("in", True) is (whole or name == "w4a16_ct")
-    assert scale["out"] is False
+    format = sized(format_named(name), WEIGHT, config, header_of({"weight_scale": (1024, 8), **found}))
+    [scale] = [{dim.role: dim.whole for dim in part.dims} for part in format.parts if "scale" in part.name]
+    assert scale == {"out": False, "in": whole}
 
 
 def test_fits() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.cases.files import probe
-from tests.cases.support import Case, check, read_cases, words
+from tests.cases.support import Case, check, read_cases, valid_tp, words
 from tests.seeds.model import Kept, Model, write_checkpoint
 
 CASES = {case.id: case for case in read_cases()}
@@ -24,6 +24,7 @@ def kept(id: str, model_of: ModelOf, *, rank: int | None = None) -> dict[str, Ke
 def test_these_are_all() -> None:
     others = [id for id, case in CASES.items() if case.expect["result"] == "ok" and "local" not in case.expect]
     assert [id.partition("-")[0] for id in others] == [
+        "B2",
         "B12",
         "C14",
         "C15",
@@ -37,6 +38,14 @@ def test_these_are_all() -> None:
         "P1",
         "P2",
     ]
+
+
+def test_groups_of_a_padded_checkpoint(model_of: ModelOf) -> None:
+    case = CASES["B2-awq-padded-29696"]
+    down = kept("B2-awq-padded-29696", model_of)
+    assert down["down_proj.qweight"].local_shape[0] == case.expect["local_dim"]["down_proj"] == 3712
+    assert down["down_proj.scales"].local_shape[0] == case.expect["local_dim"]["groups"] == 29
+    assert valid_tp(case) == case.expect["valid_tp"] == [1, 2, 4, 8, 29]
 
 
 def test_scale_rows_of_merged_parts(model_of: ModelOf) -> None:

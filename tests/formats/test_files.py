@@ -10,10 +10,12 @@ import pytest
 import torch
 
 from scripts.merge import Rank, merge, same_bytes, strays
+from shardc.plan.as_json import as_json
 from shardc.spec.library import format_names
-from tests.formats.checkpoints import SIZES, config, headers, tensors
+from tests.formats.checkpoints import SIZES, config, headers, tensors, text
 from tests.formats.variants import VARIANTS
 from tests.seeds.model import Model, write_checkpoint
+from tests.support import compiled
 
 MESHES = [{"tp": 1, "ep": 1}, {"tp": 2, "ep": 1}, {"tp": 4, "ep": 2}]
 each_variant = pytest.mark.parametrize("name", VARIANTS)
@@ -80,3 +82,17 @@ def test_from_a_config_alone(name: str, model_of: ModelOf) -> None:
         assert {tensor: shape for tensor, (_, shape) in found.items()} == {
             tensor: () if file[tensor][1] == (1,) else file[tensor][1] for tensor in found
         }
+
+
+@pytest.mark.parametrize("name", ["w4a16_ct", "w4a16_ct, act-order"])
+def test_the_shape_that_a_rank_has_of_its_own(name: str, model_of: ModelOf) -> None:
+    """Two programs, and the plan as data, say the local [out, in] and not the file's."""
+    variant, found = VARIANTS[name], headers(tensors(VARIANTS[name]))
+    compiled_ = compiled(text(variant), config(variant), {"tp": 4, "ep": 1}, found)
+    [rank] = as_json(compiled_, [{"tp": 3, "ep": 0}])["ranks"]  # type: ignore[misc]
+    said = {row["name"]: row["values"] for row in rank["tensors"] if "values" in row}
+    module = model_of(name).module
+    theirs = module.plan(config(variant), {"tp": (3, 4)}, {n: module.rt.Header(*h) for n, h in found.items()})
+    assert said == {shard.name: list(shard.values) for shard in theirs if shard.values is not None}
+    assert (said["up_proj.weight_shape"], said["experts.3.down_proj.weight_shape"]) == ([128, 256], [256, 128])
+    assert len(said) == 10

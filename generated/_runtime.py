@@ -417,7 +417,7 @@ def axis(
     if_fewer: what fewer granules than ranks mean: an uneven deal, or each granule on several ranks.
     replicas: which ranks those are: neighbours (blocked), or every n-th (cyclic).
     pad_to: the size is rounded up to lcm(pad_to, ranks * granule) before it is dealt.
-    pad_local_to: each rank's part is rounded up after it is dealt.
+    pad_local_to: each rank's part is rounded up after it is dealt, to whole granules too.
     placement: whether a rank's granules are neighbours (contiguous), or every n-th (round_robin).
     Raises SHD201; where findings are gathered, a refused axis is whole.
     """
@@ -438,7 +438,8 @@ def axis(
         refuse(*error.findings)
         return whole
     if pad_local_to is not None:
-        part = replace(part, pad=part.pad + round_up(part.local, pad_local_to) - part.local)
+        padded = round_up(part.local, lcm(pad_local_to, granule))
+        part = replace(part, pad=part.pad + padded - part.local)
     return part
 
 
@@ -1037,7 +1038,10 @@ def looks_cut(format: Format, given: dict[str, int], found: dict[str, int]) -> b
 
     Its shapes are then those of whole rows with half the bits, in groups of twice as many elements.
     """
-    packed = {dim.entries for part in format.parts for dim in part.dims}
+    along = [dim for part in format.parts for dim in part.dims if dim.role == "in"]
+    packed, grouped = [dim.entries for dim in along], [dim.unit for dim in along]
+    if any(name not in packed and name not in grouped for name in given):
+        return False  # packed along the output: the other dim tells
     shares = set()
     for name in given:
         more, less = (given[name], found[name]) if name in packed else (found[name], given[name])

@@ -77,4 +77,4 @@ def same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Same dtype, shape and bytes; NaNs are equal to themselves here."""
     if (one.dtype, one.shape) != (other.dtype, other.shape):
         return False
-    return torch.equal(one.contiguous().view(torch.uint8), other.contiguous().view(torch.uint8))
+    return torch.equal(one.reshape(-1).contiguous().view(torch.uint8), other.reshape(-1).contiguous().view(torch.uint8))

@@ -155,8 +155,8 @@ def _finish(
     replicas: int = 1,
     sharing: tuple[int, ...] = (),
 ) -> Split:
-    tile = how.pad_local_to
-    if tile is not None:
+    if how.pad_local_to is not None:
+        tile = lcm(how.pad_local_to, how.granule)
         shares = tuple(Share(s.start, s.stop, s.pad + -s.local % tile) for s in shares)
     return Split(axis, over, size, how.granule, shares, replicas, sharing)
 

@@ -56,7 +56,7 @@ def _tensors(shard: Shard, tensors: str) -> Iterator[dict[str, object]]:
     names = shard.names if tensors == "*" else [name for name in shard.names if fnmatchcase(name, tensors)]
     if not names:
         return
-    common = {
+    common: dict[str, object] = {
         "format": shard.family.stored.format.name,
         "dtype": shard.part.dtype,
         "load_dtype": shard.part.load,
@@ -68,5 +68,7 @@ def _tensors(shard: Shard, tensors: str) -> Iterator[dict[str, object]]:
         "full_bytes": shard.full_bytes,
         "local_bytes": shard.local_bytes,
     }
+    if shard.values is not None:
+        common["values"] = list(shard.values)
     for name in names:
         yield {"name": name, **common}

@@ -93,9 +93,12 @@ def _is_cut(format: Format, given: Mapping[str, int], found: Mapping[str, int]) 
 
     Half of a row of 4 bits in groups of 64 has the shapes of a whole row of 2 bits in groups of 128.
     """
-    packed = {name for name in given if any(dim.count == name for part in format.parts for dim in part.dims)}
-    ratios = set()
+    along = [dim for part in format.parts for dim in part.dims if dim.role == "in"]
+    packed, grouped = {dim.count for dim in along}, {dim.unit for dim in along}
+    ratios: set[Fraction] = set()
     for name in given:
+        if name not in packed | grouped:
+            return False
         above, below = (given[name], found[name]) if name in packed else (found[name], given[name])
         if above or below:
             ratios.add(Fraction(above, below) if below else Fraction(0))

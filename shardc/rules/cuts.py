@@ -42,7 +42,7 @@ def _finding(group: list[CutFault], bound: Bound, mesh: Mapping[str, int], also:
     ragged = first.error.code == "SHD213"
     sizes = config_values(entry.dims, bound.axes_of(first.family), bound)
     help = (
-        f"{format} can't store this width: correct the shape, or take {format} off its `formats`"
+        f"{format} can't store this: correct the shape, or take {format} off its `formats`"
         if ragged
         else "choose a valid size: each rank's part must begin and end between whole units"
     )

@@ -97,7 +97,10 @@ def looks_cut(format: Format, given: dict[str, int], found: dict[str, int]) -> b
 
     Its shapes are then those of whole rows with half the bits, in groups of twice as many elements.
     """
-    packed = {dim.entries for part in format.parts for dim in part.dims}
+    along = [dim for part in format.parts for dim in part.dims if dim.role == "in"]
+    packed, grouped = [dim.entries for dim in along], [dim.unit for dim in along]
+    if any(name not in packed and name not in grouped for name in given):
+        return False  # packed along the output: the other dim tells
     shares = set()
     for name in given:
         more, less = (given[name], found[name]) if name in packed else (found[name], given[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import lcm
 from typing import Literal
 
 from shardc.runtime.arithmetic import ceil_div, round_up
@@ -40,7 +41,7 @@ def axis(
     if_fewer: what fewer granules than ranks mean: an uneven deal, or each granule on several ranks.
     replicas: which ranks those are: neighbours (blocked), or every n-th (cyclic).
     pad_to: the size is rounded up to lcm(pad_to, ranks * granule) before it is dealt.
-    pad_local_to: each rank's part is rounded up after it is dealt.
+    pad_local_to: each rank's part is rounded up after it is dealt, to whole granules too.
     placement: whether a rank's granules are neighbours (contiguous), or every n-th (round_robin).
     Raises SHD201; where findings are gathered, a refused axis is whole.
     """
@@ -61,7 +62,8 @@ def axis(
         refuse(*error.findings)
         return whole
     if pad_local_to is not None:
-        part = replace(part, pad=part.pad + round_up(part.local, pad_local_to) - part.local)
+        padded = round_up(part.local, lcm(pad_local_to, granule))
+        part = replace(part, pad=part.pad + padded - part.local)
     return part
 
 

@@ -14,6 +14,9 @@ from shardc.runtime.dtypes import TORCH_DTYPES, nbytes
 from tests.cases.support import Case
 from tests.seeds.model import numbered
 
+#: The whole numbers of so many bytes.
+BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
 
 def probe(headers: Mapping[str, Header]) -> dict[str, torch.Tensor]:
     """Each tensor with 0, 1, 2, … in the order of the file.
@@ -24,6 +27,31 @@ def probe(headers: Mapping[str, Header]) -> dict[str, torch.Tensor]:
         name: numbered(shape, torch.float32 if dtype in ("BF16", "U8") else TORCH_DTYPES[dtype])
         for name, (dtype, shape) in headers.items()
     }
+
+
+def counted(headers: Mapping[str, Header], digit: int) -> dict[str, torch.Tensor]:
+    """Each tensor with a digit of 0, 1, 2, … as the bits of its elements: a digit has as many bits as an element."""
+    return {name: _counted(shape, TORCH_DTYPES[dtype], digit) for name, (dtype, shape) in headers.items()}
+
+
+def _counted(shape: tuple[int, ...], dtype: torch.dtype, digit: int) -> torch.Tensor:
+    numbers = torch.arange(torch.Size(shape).numel())
+    if dtype.itemsize < 4:
+        numbers = numbers >> (8 * dtype.itemsize * digit) & _mask(dtype)
+    return numbers.to(BITS[dtype.itemsize]).view(dtype).reshape(shape)
+
+
+def numbers_in(digits: list[torch.Tensor]) -> torch.Tensor:
+    """The numbers that were counted, from the same tensor of each file."""
+    dtype = digits[0].dtype
+    bits = [digit.view(BITS[dtype.itemsize]).long() for digit in digits]
+    if dtype.itemsize >= 4:
+        return bits[0]
+    return torch.stack([(part & _mask(dtype)) << (8 * dtype.itemsize * i) for i, part in enumerate(bits)]).sum(0)
+
+
+def _mask(dtype: torch.dtype) -> int:
+    return (1 << 8 * dtype.itemsize) - 1
 
 
 def write_headers(directory: Path, config: Mapping[str, Any], headers: Mapping[str, Header]) -> Path:

@@ -13,7 +13,7 @@ from shardc.layout.units import in_entries
 from shardc.runtime import Dim
 from shardc.runtime.companions import companion_spans
 from tests.cases.files import probe
-from tests.cases.support import Case, check, read_cases, words
+from tests.cases.support import Case, check, read_cases, valid_tp, words
 from tests.seeds.model import Kept, Model, write_checkpoint
 from tests.support import bound, compiled
 
@@ -39,6 +39,7 @@ def test_these_are_all() -> None:
         and case.kind != "memory"
     ]
     assert [id.partition("-")[0] for id in others] == [
+        "B2",
         "B12",
         "C14",
         "C15",
@@ -53,6 +54,14 @@ def test_these_are_all() -> None:
         "P2",
         "Q3",
     ]
+
+
+def test_groups_of_a_padded_checkpoint(model_of: ModelOf) -> None:
+    case = CASES["B2-awq-padded-29696"]
+    down = kept("B2-awq-padded-29696", model_of)
+    assert down["down_proj.qweight"].local_shape[0] == case.expect["local_dim"]["down_proj"] == 3712
+    assert down["down_proj.scales"].local_shape[0] == case.expect["local_dim"]["groups"] == 29
+    assert valid_tp(case) == case.expect["valid_tp"] == [1, 2, 4, 8, 29]
 
 
 def test_scale_rows_of_merged_parts(model_of: ModelOf) -> None:

@@ -17,7 +17,7 @@ from shardc.plan.family import Family
 from shardc.plan.plan import Plan
 from shardc.plan.resolved import PartDim
 from shardc.plan.stored import StoredPart
-from shardc.plan.stored_dims import stored_dims
+from shardc.plan.stored_dims import StoredDim, stored_dims
 from shardc.spec.dtypes import SIZES
 from tests import support
 from tests.laws.oracle import Oracle, Owners, rows
@@ -47,7 +47,11 @@ def each_rank_keeps_the_rows_of_its_elements(plan: Plan) -> None:
     for family in plan.families:
         for part in family.stored.parts:
             for i, dim in enumerate(stored_dims(family, part)):
-                layout, unit = family.entry.dims[dim.dim], dim.unit
+                if is_whole(dim):
+                    whole = ((0, plan.part_shape(family, part)[i], 0),)
+                    assert all(plan.part_at(family, part, rank)[i] == whole for rank in plan.ranks())
+                    continue
+                layout, unit = layout_of(dim), dim.unit
                 owners = owners_of_units(truth, layout, unit)
                 assert len(owners) == plan.part_shape(family, part)[i]
                 for rank in plan.ranks():
@@ -58,19 +62,38 @@ def each_rank_keeps_the_rows_of_its_elements(plan: Plan) -> None:
                     assert local_size(regions) == local_units(truth, layout, unit, rank)
 
 
+def is_whole(dim: StoredDim) -> bool:
+    """Whether no rank may have less than all of a dim: it follows none of the weight's, or act-order forbids it."""
+    return dim.dim is None or bool(dim.unit and dim.unit.whole)
+
+
+def layout_of(dim: StoredDim) -> Expr:
+    """The layout of the weight's dim that a stored one follows."""
+    assert dim.dim is not None
+    return dim.family.entry.dims[dim.dim]
+
+
 def owners_of_units(truth: Oracle, layout: Expr, unit: PartDim | None) -> list[list[Owners]]:
     """The owners of the weight's rows, for each row of a stored tensor: units begin anew with every segment."""
-    size = unit.unit if unit else 1
+    size, count = ratio(unit)
     out = []
     for part in segments(layout):
         owners = list(truth.owners(part))
-        out += [owners[start : start + size] for start in range(0, len(owners), size)]
+        out += [owners[start : start + size] for start in range(0, len(owners), size) for _ in range(count)]
     return out
 
 
 def local_units(truth: Oracle, layout: Expr, unit: PartDim | None, rank: Mapping[str, int]) -> int:
-    size = unit.unit if unit else 1
-    return sum(-(-truth.local(part, rank) // size) for part in segments(layout))
+    size, count = ratio(unit)
+    return sum(-(-truth.local(part, rank) // size) for part in segments(layout)) * count
+
+
+def ratio(unit: PartDim | None) -> tuple[int, int]:
+    """So many rows of the weight to so many entries."""
+    if unit is None:
+        return 1, 1
+    assert isinstance(unit.unit, int) and isinstance(unit.count, int)
+    return unit.unit, unit.count
 
 
 def segments(layout: Expr) -> list[Expr]:
@@ -141,7 +164,9 @@ def copies(plan: Plan, family: Family, part: StoredPart) -> npt.NDArray[Any]:
     out = np.full(shape, prod(named.values()))
     uncut = set(plan.mesh) - named.keys()
     for i, dim in enumerate(stored_dims(family, part)):
-        layout = family.entry.dims[dim.dim]
+        if is_whole(dim):
+            continue
+        layout = layout_of(dim)
         over = truth.mesh_dims(layout)
         along = [truth.copies(of[0], over) for of in owners_of_units(truth, layout, dim.unit)]
         out *= np.array(along, int).reshape([-1 if d == i else 1 for d in range(len(shape))])

@@ -46,11 +46,22 @@ _SELECTING_WAYS: tuple[dict[str, Any], ...] = (
 _LAYERS: tuple[Any, ...] = ("stages", [1, "stages"], {"of": "stages", "to": 1}, {"of": "stages", "from": 1, "to": 2})
 _ENDS: tuple[Any, ...] = ("first", "last", ["first", "last"])
 
-_STORED: Mapping[str, Mapping[str, str]] = {
-    "dense": {"weight": "BF16"},
-    "fp8_block": {"weight": "F8_E4M3", "weight_scale_inv": "F32"},
-    "nvfp4": {"weight": "U8", "weight_scale": "F8_E4M3", "weight_scale_2": "F32"},
-}
+#: The tensors of a weight `w.weight` in each format, with their dtypes and numbers of dims.
+_STORED: Mapping[str, Mapping[str, tuple[str, int]]] = {
+    "dense": {".weight": ("BF16", 2)},
+    "fp8_block": {".weight": ("F8_E4M3", 2), ".weight_scale_inv": ("F32", 2)},
+    "nvfp4": {".weight": ("U8", 2), ".weight_scale": ("F8_E4M3", 2), ".weight_scale_2": ("F32", 0)},
+    "mxfp4": {"_blocks": ("U8", 3), "_scales": ("U8", 2)},
+    "awq": {".qweight": ("I32", 2), ".qzeros": ("I32", 2), ".scales": ("F16", 2)},
+    "gptq": {".qweight": ("I32", 2), ".qzeros": ("I32", 2), ".scales": ("F16", 2), ".g_idx": ("I32", 1)},
+    "mlx_affine": {".weight": ("U32", 2), ".scales": ("BF16", 2), ".biases": ("BF16", 2)},
+    "w4a16_ct": {
+        ".weight_packed": ("I32", 2), ".weight_scale": ("BF16", 2), ".weight_zero_point": ("I32", 2), ".weight_shape": ("I64", 1),
+    },
+}  # fmt: skip
+_LISTED = (
+    ["fp8_block"], ["nvfp4"], ["fp8_block", "nvfp4"], ["mxfp4", "mlx_affine"], ["awq"], ["gptq"], ["gptq", "w4a16_ct"],
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,7 +76,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Case:
-    """A spec, and what it is compiled for. `headers` give every tensor's format; their shapes say nothing."""
+    """A spec, and what it is compiled for. `headers` give every tensor's format; their sizes say nothing."""
 
     text: str
     config: Mapping[str, Any]
@@ -173,7 +184,9 @@ def quantised_cases(draw: st.DrawFn) -> Case:
     """Matrices of whole and broken units, stored in another format in each layer."""
     mesh = draw(meshes())
     declared = draw(axes(mesh, scale=draw(st.sampled_from([1, 2, 8, 16]))))
-    strides = st.sampled_from([1, 8, 16, 64, 128])
+    whole = draw(st.booleans())
+    strides = st.sampled_from([32, 128] if whole else [1, 8, 16, 64, 128])
+    numbers = st.sampled_from([128, 256] if whole else [16, 100, 128, 256])
     free = frozenset({"tp", "ep"})
     dims: list[str] = []
     for _ in range(2):
@@ -183,21 +196,37 @@ def quantised_cases(draw: st.DrawFn) -> Case:
             if usable and draw(st.sampled_from([False, True])):
                 axis = draw(st.sampled_from(usable))
                 free -= {axis.over}
-                parts.append(f"{axis.name} * {draw(strides)}")
+                stride = draw(strides)
+                parts.append(f"{axis.name} * {draw(st.sampled_from([stride, f'({stride} | {draw(strides)})']))}")
             else:
-                parts.append(str(draw(st.sampled_from([16, 100, 128, 256]))))
+                parts.append(str(draw(numbers)))
         dims.append(draw(st.sampled_from([" | ".join(parts), f"{parts[0]} | ({' | '.join(parts[1:] or parts)})"])))
-    formats = ["dense", *draw(st.sampled_from([["fp8_block"], ["nvfp4"], ["fp8_block", "nvfp4"]]))]
+    formats = draw(st.permutations(["dense", *draw(st.sampled_from(_LISTED))]))
     stored = [draw(st.sampled_from(formats)) for _ in range(LAYERS)]
     headers = {
-        f"a.{layer}.w.{part}": (dtype, (0, 0))
+        f"a.{layer}.w{ending}": (dtype, (0,) * dims)
         for layer, name in enumerate(stored)
-        for part, dtype in _STORED[name].items()
+        for ending, (dtype, dims) in _STORED[name].items()
     }
     lets = {"rows": dims[0]}
     shape = draw(st.sampled_from([dims, ["100 | rows", dims[1]]]))
     text = _text(declared, lets, {"a": {"w.weight": shape}}, {"w.weight": formats})
-    return Case(text, {"layers": LAYERS}, mesh, draw(st.sampled_from([headers, headers, None])))
+    config = {"layers": LAYERS, **draw(quantization())}
+    return Case(text, config, mesh, draw(st.sampled_from([headers, headers, None])))
+
+
+@st.composite
+def quantization(draw: st.DrawFn) -> dict[str, Any]:
+    """What configs say of formats: bits and groups, one group for all, act-order."""
+    bits, group = draw(st.sampled_from([4, 8, 3])), draw(st.sampled_from([16, 32, 128, -1]))
+    weights = {"num_bits": bits, "group_size": draw(st.sampled_from([group, None]))}
+    quantization = {
+        "bits": bits,
+        "group_size": group,
+        "desc_act": draw(st.booleans()),
+        "config_groups": {"group_0": {"weights": weights}},
+    }
+    return draw(st.sampled_from([{}, {"quantization_config": quantization}]))
 
 
 def _text(

@@ -65,6 +65,7 @@ def spans(split: Split) -> Shares:
             [(0, 3, 0), (3, 5, 0), (5, 7, 0), (7, 9, 0)], id="not fewer, but uneven",
         ),
         pytest.param(300, 2, {"pad_local_to": 128}, [(0, 150, 106), (150, 300, 106)], id="150 padded to 256"),
+        pytest.param(12, 2, {"pad_local_to": 4, "granule": 6}, [(0, 6, 6), (6, 12, 6)], id="padded to whole granules"),
         pytest.param(256, 2, {"pad_local_to": 128}, [(0, 128, 0), (128, 256, 0)], id="tiles as they are"),
         pytest.param(
             5, 2, {"if_uneven": "ceil", "pad_local_to": 4}, [(0, 3, 1), (3, 5, 2)], id="padding in both ways"

@@ -27,6 +27,35 @@ def test_full_size(segments: tuple[int, ...], unit: int, ceil: bool, units: int)
 
 
 @pytest.mark.parametrize(
+    ("segments", "unit", "count", "size"),
+    [
+        pytest.param((4096,), 32, 3, 384, id="three words for 32 values of 3 bits"),
+        pytest.param((64, 32), 32, 3, 9, id="in two segments"),
+        pytest.param((64,), 16, 5, 20, id="five words for 16 values of 10 bits"),
+        pytest.param((7,), 1, 4, 28, id="four for each"),
+    ],
+)
+def test_several_entries_to_a_unit(segments: tuple[int, ...], unit: int, count: int, size: int) -> None:
+    assert entries(segments, unit, count, ceil=False) == size
+
+
+@pytest.mark.parametrize(
+    ("regions", "segments", "unit", "count", "expected"),
+    [
+        pytest.param(((64, 128, 0),), (256,), 32, 3, ((6, 12, 0),), id="words 6 to 12 of 24"),
+        pytest.param(((32, 64, 32),), (64,), 32, 3, ((3, 6, 3),), id="padding in words"),
+        pytest.param(((0, 0, 16),), (32,), 32, 3, ((0, 0, 3),), id="a unit of zeros is whole"),
+        pytest.param(((32, 64, 0), (96, 128, 0)), (64, 64), 32, 3, ((3, 6, 0), (9, 12, 0)), id="in two segments"),
+        pytest.param(((3, 7, 2),), (10,), 1, 4, ((12, 28, 8),), id="four for each"),
+    ],
+)
+def test_in_several_entries_to_a_unit(
+    regions: Regions, segments: tuple[int, ...], unit: int, count: int, expected: Regions
+) -> None:
+    assert in_entries(regions, segments, unit, count) == expected
+
+
+@pytest.mark.parametrize(
     ("segments", "message"), [((300,), "300 is not a multiple of 16"), ((32, 8), "8 is not a multiple of 16")]
 )
 def test_sizes_that_are_not_whole_units(segments: tuple[int, ...], message: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from shardc.diagnostics import ShardcBug
@@ -64,3 +66,35 @@ def test_a_fault_of_the_library_is_a_bug(dim: str, monkeypatch: pytest.MonkeyPat
     assert str(caught.value) == (
         f"a format's dim is a number, or `out * size / size` or its ceiling, or the same of `in`: `{dim}`"
     )
+
+
+def part(*shape: str, **fields: Any) -> PartFile:
+    return PartFile(name="{stem}.weight", dtypes=["U8"], shape=list(shape), **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "parts", "message"),
+    [
+        ({}, [part("out", "in / group")], "odd: its dims use ['group']"),
+        ({"sizes": {"group": {"key": "g", "else": 1}}}, [part("out", "in")], "odd: its dims use []"),
+        ({}, [part("out", "in", input_whole="act_order")], "odd: its dims use ['act_order']"),
+        (
+            {"sizes": {"bits": {"key": "b", "else": 1}, "group": {"key": "g", "else": 1}}},
+            [part("out", "in * bits / group")],
+            "odd: two sizes in one dim",
+        ),
+        (
+            {"flags": {"act_order": {"part": "{stem}.g_idx"}}},
+            [part("out", "in", input_whole="act_order")],
+            "odd: a flag asks for a tensor that it does not have",
+        ),
+    ],
+)
+def test_sizes_and_flags_are_of_the_format(
+    fields: dict[str, Any], parts: list[PartFile], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = FormatFile.model_validate({"name": "odd", "about": "", **fields, "parts": [p.model_dump() for p in parts]})
+    monkeypatch.setattr(formats, "format_file", lambda name: file)
+    with pytest.raises(ShardcBug) as caught:
+        formats.format_named.__wrapped__("odd")
+    assert str(caught.value) == message

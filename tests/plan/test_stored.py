@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from shardc.plan.evidence import Header
+from shardc.plan.stored_dims import stored_dims
 from tests.plan.support import spec
 from tests.support import bound
 
@@ -153,3 +154,36 @@ def test_a_common_header_is_remembered() -> None:
     other = ("BF16", (1, 1))
     [family] = bound(text("dense"), {"layers": 2}, {"l.0.up.weight": one, "l.1.up.weight": other}).families
     assert family.stored.parts[0].header is None
+
+
+AWQ = {"qweight": header("I32", 256, 32), "qzeros": header("I32", 2, 32), "scales": header("F16", 2, 256)}
+GPTQ = {"qweight": header("I32", 32, 256), "qzeros": header("I32", 2, 32), "scales": header("F16", 2, 256)}
+
+
+@pytest.mark.parametrize("formats", ["awq, gptq", "gptq, awq", "dense, w4a16_ct, gptq, awq"])
+def test_shapes_decide_between_formats_of_the_same_names(formats: str) -> None:
+    both = stored({**layer(0, AWQ), **layer(1, GPTQ)}, formats)
+    assert [(format, names["I32 I32"]) for format, names in both] == [
+        ("awq", ("l.0.up.qzeros",)),
+        ("gptq", ("l.1.up.qzeros",)),
+    ]
+
+
+def test_layers_of_other_groups_are_other_families() -> None:
+    small = {"qweight": header("I32", 256, 32), "qzeros": header("I32", 8, 32), "scales": header("F16", 8, 256)}
+    families = bound(text("awq"), {"layers": 3}, {**layer(0, AWQ), **layer(1, small), **layer(2, AWQ)}).families
+    groups = [family.stored.parts[2].part for family in families]
+    assert [(family.names, part and part.dims[0].unit) for family, part in zip(families, groups, strict=True)] == [
+        (("l.0.up.weight", "l.2.up.weight"), 128),
+        (("l.1.up.weight",), 32),
+    ]
+
+
+def test_a_scalar_that_is_written_1_has_a_dim() -> None:
+    headers = {**layer(0, NVFP4), **layer(1, {**NVFP4, "weight_scale_2": header("F32", 1)})}
+    families = bound(text("nvfp4"), {"layers": 2}, headers).families
+    scales = [(family.stored.parts[2], stored_dims(family, family.stored.parts[2])) for family in families]
+    assert [(part.names, [dim.size for dim in dims]) for part, dims in scales] == [
+        (("l.0.up.weight_scale_2",), []),
+        (("l.1.up.weight_scale_2",), [1]),
+    ]

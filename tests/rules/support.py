@@ -33,6 +33,10 @@ def findings(
 ) -> list[Diagnostic]:
     """What coverage says of a recorded checkpoint, or of what was made of it."""
     own_config, own_headers = recorded(name)
-    present = own_headers if headers is None else headers
-    bound = bind(spec_of(name), Evidence(name, config or own_config, present))
-    return bound.findings + coverage.check(bound, present).findings
+    return findings_of(spec_of(name), config or own_config, own_headers if headers is None else headers)
+
+
+def findings_of(spec: Resolved, config: Mapping[str, Any], headers: Mapping[str, Header]) -> list[Diagnostic]:
+    """What coverage says of a config and headers."""
+    bound = bind(spec, Evidence("config.json", config, headers))
+    return bound.findings + coverage.check(bound, headers).findings

@@ -1,6 +1,6 @@
 import pytest
 
-from shardc.runtime import Format, Header, Part, ShardError, Tensor
+from shardc.runtime import Dim, Format, Header, Part, ShardError, Tensor
 from shardc.runtime.choices import Choice, file_names
 
 from .choosing import chosen
@@ -95,3 +95,38 @@ def test_a_tensor_that_is_never_dense() -> None:
     assert [stored.scalar for stored in choice.stored] == [(), (1,)]
     assert file_names(experts, BLOCKS) == ["gate_up_blocks", "gate_up_scales"]
     assert refusal(experts, {"gate_up_scales": Header("U8", ())}) == (("SHD401", "gate_up_blocks is missing"),)
+
+
+WORDS = (Dim("in", 32, entries="bits"), Dim("out"))
+COLUMNS = (Dim("in"), Dim("out", 32, entries="bits"))
+SIZES = {"bits": (("bits",), 4)}
+PACKED = {
+    "rows": Format((Part("{stem}.qweight", ("I32",), WORDS), Part("{stem}.scales", ("F16",), ())), sizes=SIZES),
+    "cols": Format((Part("{stem}.qweight", ("I32",), COLUMNS), Part("{stem}.scales", ("F16",), ())), sizes=SIZES),
+}
+
+
+@pytest.mark.parametrize(
+    ("qweight", "config", "format", "dims"),
+    [
+        ((8, 128), {}, "rows", (Dim("in", 8), Dim("out"))),
+        ((64, 16), {}, "cols", (Dim("in"), Dim("out", 8))),
+        ((16, 128), {}, "rows", (Dim("in", 4), Dim("out"))),
+        ((16, 128), {"bits": 2}, "rows", (Dim("in", 4), Dim("out"))),
+    ],
+)
+@pytest.mark.parametrize("listed", [("rows", "cols"), ("cols", "rows")])
+def test_shapes_decide_between_formats_of_the_same_names(
+    qweight: tuple[int, ...], config: dict[str, int], format: str, dims: tuple[Dim, ...], listed: tuple[str, ...]
+) -> None:
+    weight = Tensor("w.weight", (128, 64), "replicated", ("BF16",), formats=listed)
+    found = {"w.qweight": Header("I32", qweight), "w.scales": Header("F16", ())}
+    choice = chosen(weight, PACKED, found, config)
+    assert choice is not None and choice.stored[0].part is not None
+    assert (choice.format, choice.stored[0].part.dims) == (format, dims)
+
+
+def test_shapes_that_fit_none_leave_the_first() -> None:
+    weight = Tensor("w.weight", (128, 64), "replicated", ("BF16",), formats=("cols", "rows"))
+    choice = chosen(weight, PACKED, {"w.qweight": Header("I32", (7, 7)), "w.scales": Header("F16", ())})
+    assert choice is not None and choice.format == "cols"

@@ -1,7 +1,7 @@
 import pytest
 
 from shardc.runtime import Dim, ShardError
-from shardc.runtime.companions import companion_size, companion_spans
+from shardc.runtime.companions import check_nested, companion_size, companion_spans
 from shardc.runtime.regions import Spans
 
 
@@ -18,6 +18,21 @@ from shardc.runtime.regions import Spans
 )
 def test_size(segments: tuple[int, ...], unit: int, ceil: bool, size: int) -> None:
     assert companion_size("q.scale", segments, Dim("out", unit, ceil=ceil)) == size
+
+
+def test_several_entries_to_a_unit() -> None:
+    words = Dim("in", 32, entries=3)
+    assert companion_size("q.weight", (64, 32), words) == 9
+    assert companion_spans("q.weight", 1, ((64, 128, 32),), (256,), words) == ((6, 12, 3),)
+    assert companion_spans("q.weight", 1, ((32, 64, 0), (96, 128, 0)), (64, 64), words) == ((3, 6, 0), (9, 12, 0))
+
+
+def test_a_unit_that_would_span_two_parts() -> None:
+    check_nested("qkv.scale", (1280, 384), 128)
+    with pytest.raises(ShardError) as caught:
+        check_nested("qkv.scale", (1280, 320), 128)
+    text = "qkv.scale: a part of 320 is not a multiple of 128: a unit would span two parts"
+    assert caught.value.findings == (("SHD213", text),)
 
 
 def test_a_ragged_segment() -> None:

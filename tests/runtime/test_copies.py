@@ -60,6 +60,19 @@ def test_the_cast_is_part_of_the_copy(copy_counter: CopyCounter) -> None:
     assert (copy_counter.copies, copy_counter.others) == (1, [])
 
 
+@pytest.mark.parametrize(
+    ("shape", "at", "values"),
+    [
+        ((2,), (((0, 2, 0),),), [8, 4]),
+        ((6, 2), (((2, 4, 0),), ((0, 2, 0),)), [[8, 4], [8, 4]]),
+    ],
+)
+def test_values_that_a_rank_has_of_its_own(shape: tuple[int, ...], at: tuple[Spans, ...], values: list[object]) -> None:
+    full = torch.full(shape, 99, dtype=torch.int64)
+    local = copy_shard(shard(shape, at, "I64")._replace(values=(8, 4)), full, "cpu")
+    assert (local.tolist(), local.dtype, local.is_contiguous()) == (values, torch.int64, True)
+
+
 @pytest.mark.parametrize("name", TORCH_DTYPES)
 def test_bytes_of_every_dtype(name: str) -> None:
     dtype = TORCH_DTYPES[name]

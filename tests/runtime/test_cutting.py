@@ -1,6 +1,6 @@
 import pytest
 
-from shardc.runtime import Shard, ShardError, Tensor
+from shardc.runtime import Dim, Format, Header, Part, Shard, ShardError, Tensor
 from shardc.runtime.cutting import cut
 
 from .choosing import chosen
@@ -67,6 +67,42 @@ def test_segments_of_a_part() -> None:
     assert (scale.shape, scale.at[0]) == ((3, 2), ((1, 3, 0),))
 
 
+BLOCKS = {
+    "blocks": Format(
+        (
+            Part("{stem}_blocks", ("U8",), (Dim("out"), Dim("in", 4), Dim(None, entries=2))),
+            Part("{stem}_scales", ("U8",), (Dim("out"), Dim("in", 4, whole=True))),
+            Part("{stem}_shape", ("I64",), (Dim(None, entries=2),), values=("out", "in")),
+        )
+    )
+}
+
+
+def test_dims_that_follow_none_and_dims_that_are_never_cut() -> None:
+    tensor = Tensor("up", (16, 8), "row_parallel", BF16, at={1: ((4, 8),)}, formats=("blocks",))
+    blocks, scales, shape = cut([tensor], {"up": chosen(tensor, BLOCKS)})
+    assert (blocks.shape, blocks.at) == ((16, 2, 2), (((0, 16, 0),), ((1, 2, 0),), ((0, 2, 0),)))
+    assert (scales.shape, scales.at) == ((16, 2), (((0, 16, 0),), ((0, 2, 0),)))
+    assert (shape.shape, shape.local_shape, shape.values) == ((2,), (2,), (16, 4))
+    assert (blocks.whole, scales.whole, shape.whole) == (False, True, False)
+
+
+def test_in_before_out() -> None:
+    """A stacked weight that is dense as [E, in, out]: its blocks are [E, out, in / 4, 2] all the same."""
+    tensor = Tensor(
+        "up", (3, 8, 16), "row_parallel", BF16, at={1: ((4, 8, 4),)}, formats=("dense", "blocks"), swapped=True
+    )
+    headers = {name: Header(dtype, shape) for name, dtype, shape in (
+        ("up_blocks", "U8", (3, 16, 2, 2)), ("up_scales", "U8", (3, 16, 2)), ("up_shape", "I64", (3, 2)),
+    )}  # fmt: skip
+    blocks, scales, shape = cut([tensor], {"up": chosen(tensor, BLOCKS, headers)})
+    assert (blocks.shape, blocks.at[1:3]) == ((3, 16, 2, 2), (((0, 16, 0),), ((1, 2, 1),)))
+    assert (scales.shape, scales.local_shape) == ((3, 16, 2), (3, 16, 2))
+    assert (shape.shape, shape.values) == ((3, 2), (16, 8))
+    [dense] = cut([tensor], {"up": chosen(tensor, BLOCKS, {"up": Header("BF16", (3, 8, 16))})})
+    assert (dense.shape, dense.at[1]) == ((3, 8, 16), ((4, 8, 4),))
+
+
 def test_only_a_dense_tensor_is_loaded_as_another_dtype() -> None:
     assert cut_as("dense", weight(load="BF16"))["up.weight"].load == "BF16"
     assert {shard.load for shard in cut_as("packed", weight(load="BF16")).values()} == {None}
@@ -80,6 +116,16 @@ def test_tensors_that_are_alike_share_their_spans() -> None:
 
 def test_tensors_that_the_file_lacks_are_left_out() -> None:
     assert cut([weight()], {"up.weight": None}) == []
+
+
+def test_a_part_of_a_repeated_concatenation_that_is_no_whole_units() -> None:
+    tensor = Tensor(
+        "qkv.weight", (24, 8), "channel_rows", BF16, at={0: ((0, 12),)}, formats=("block4",), nested={0: (8, 2)}
+    )
+    with pytest.raises(ShardError) as caught:
+        cut([tensor], {"qkv.weight": chosen(tensor, FORMATS)})
+    text = "qkv.weight_scale_inv: a part of 2 is not a multiple of 4: a unit would span two parts"
+    assert caught.value.findings == (("SHD213", text),)
 
 
 def test_every_part_that_cannot_be_cut_is_found() -> None:

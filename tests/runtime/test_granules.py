@@ -17,6 +17,14 @@ FORMATS = {
             Part("{stem}.weight_scale_2", ("F32",), ()),
         )
     ),
+    "words": Format(
+        (
+            Part("{stem}.words", ("I32",), (Dim("in", 32, entries=3), Dim("out"))),
+            Part("{stem}.scales", ("F16",), (Dim("in", 128, whole=True), Dim("out"))),
+            Part("{stem}.blocks", ("U8",), (Dim(None), Dim("out", 4), Dim(None, entries=16))),
+            Part("{stem}.zeros", ("I32",), (Dim("out", 64),), optional=True),
+        )
+    ),
 }
 
 
@@ -55,3 +63,15 @@ def test_stacked_experts_are_never_inside_a_unit() -> None:
 
 def test_any_other_axis_has_a_granule_of_one() -> None:
     assert granules([], {})["heads"] == 1
+
+
+def test_dims_that_are_never_cut_and_parts_that_are_not_there_ask_for_nothing() -> None:
+    """3 words of 32 inputs go together; the groups of 128 do not count, nor the zeros that the file lacks."""
+    assert found(tensor("a", "words", ("inter", 1, 1), ("rows", 0, 1))) == {"inter": 32, "rows": 4}
+
+
+def test_in_before_out() -> None:
+    swapped = Tensor(
+        "a", (1024, 1024), "replicated", ("BF16",), formats=("nvfp4",), units=(("inter", 0, 1),), swapped=True
+    )
+    assert found(swapped) == {"inter": 16}

@@ -63,6 +63,7 @@ def parts(axes: list[Axis]) -> Parts:
         ),
         pytest.param(10, 3, {"pad_to": 4, "granule": 2}, [(0, 4, 0), (4, 8, 0), (8, 10, 2)], id="padded granules"),
         pytest.param(22, 2, {"pad_local_to": 4}, [(0, 11, 1), (11, 22, 1)], id="padded after the split"),
+        pytest.param(12, 2, {"pad_local_to": 4, "granule": 6}, [(0, 6, 6), (6, 12, 6)], id="padded to whole granules"),
         pytest.param(
             10,
             4,

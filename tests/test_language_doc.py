@@ -13,7 +13,8 @@ from shardc.layout.parse import parse
 from shardc.layout.regions import Scope, regions
 from shardc.layout.split import Dealing, deal
 from shardc.plan.kinds import MEANING
-from shardc.spec.library import contract_file
+from shardc.source import loads
+from shardc.spec.library import FormatFile, contract_file, format_file
 from shardc.spec.model import Axis, Group, Spec, Tensor
 
 ROOT = Path(__file__).parent.parent
@@ -47,6 +48,15 @@ def test_every_kind_is_there() -> None:
 def test_every_format_is_there() -> None:
     formats = {path.stem for path in LIBRARY.glob("formats/*.yaml")}
     assert {name for name in formats if f"| `{name}` |" not in TEXT} == set()
+
+
+def test_the_format_in_it_is_the_librarys() -> None:
+    [text] = re.findall(r"```yaml\n(name: gptq\n.+?)```", TEXT, re.DOTALL)
+    document, findings = loads(text, "gptq.yaml")
+    assert document is not None and not findings
+    shown, real = FormatFile.model_validate(document.data), format_file("gptq")
+    assert (shown.sizes, shown.flags) == (real.sizes, real.flags)
+    assert [part for part in real.parts if "qzeros" not in part.name] == shown.parts
 
 
 def test_every_contract_is_there() -> None:

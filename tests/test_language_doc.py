@@ -13,9 +13,10 @@ from shardc.layout.parse import parse
 from shardc.layout.regions import Scope, regions
 from shardc.layout.split import Dealing, deal
 from shardc.plan.kinds import MEANING
+from shardc.source import loads
 from shardc.spec.axis import Axis
 from shardc.spec.group import Group, Tensor
-from shardc.spec.library import contract_file
+from shardc.spec.library import FormatFile, contract_file, format_file
 from shardc.spec.model import Spec
 from shardc.spec.outputs import Output
 
@@ -50,6 +51,15 @@ def test_every_kind_is_there() -> None:
 def test_every_format_is_there() -> None:
     formats = {path.stem for path in LIBRARY.glob("formats/*.yaml")}
     assert {name for name in formats if f"| `{name}` |" not in TEXT} == set()
+
+
+def test_the_format_in_it_is_the_librarys() -> None:
+    [text] = re.findall(r"```yaml\n(name: gptq\n.+?)```", TEXT, re.DOTALL)
+    document, findings = loads(text, "gptq.yaml")
+    assert document is not None and not findings
+    shown, real = FormatFile.model_validate(document.data), format_file("gptq")
+    assert (shown.sizes, shown.flags) == (real.sizes, real.flags)
+    assert [part for part in real.parts if "qzeros" not in part.name] == shown.parts
 
 
 def test_every_contract_is_there() -> None:

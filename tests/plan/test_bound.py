@@ -31,6 +31,11 @@ def one_tensor(axes: str, shape: str, formats: str) -> Bound:
         pytest.param("{inter: {size: 512}}", "[inter, 256]", "fp8_block", {"inter": 128}, id="rows"),
         pytest.param("{inter: {size: 512}}", "[256, inter]", "nvfp4", {"inter": 16}, id="groups of 16, 2 to a byte"),
         pytest.param("{inter: {size: 512}}", "[inter, 256]", "nvfp4", {}, id="rows of nvfp4 are single"),
+        pytest.param("{inter: {size: 512}}", "[256, inter]", "awq", {"inter": 128}, id="groups, by the format alone"),
+        pytest.param("{inter: {size: 512}}", "[inter, 256]", "awq", {"inter": 8}, id="values in a word"),
+        pytest.param("{inter: {size: 512}}", "[inter, 256]", "w4a16_ct", {}, id="zero points that are not there"),
+        pytest.param("{inter: {size: 512}}", "[256, inter]", "w4a16_ct", {"inter": 8}, id="words alone: one group"),
+        pytest.param("{inter: {size: 512}}", "[256, inter]", "mxfp4", {"inter": 32}, id="blocks"),
         pytest.param("{inter: {size: 512}}", "[inter * 2 | inter, 256]", "fp8_block", {"inter": 128}, id="lcm of 64, 128"),
         pytest.param(
             "{kv_heads: {size: 4}, heads: {size: 8, within: kv_heads}}", "[heads * 16, 256]", "fp8_block",

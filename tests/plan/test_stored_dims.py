@@ -23,10 +23,10 @@ def family(shape: str, format: str, kind: str = "replicated") -> Family:
     return one
 
 
-def dims(one: Family) -> list[list[tuple[int, int, int]]]:
+def dims(one: Family) -> list[list[tuple[int | None, int, int]]]:
     """For each stored tensor, for each of its dims: the weight's dim, the unit (0: none), the full size."""
     return [
-        [(dim.dim, dim.unit.unit if dim.unit else 0, dim.size) for dim in stored_dims(one, part)]
+        [(dim.dim, dim.ratio[0] if dim.unit else 0, dim.size) for dim in stored_dims(one, part)]
         for part in one.stored.parts
     ]
 
@@ -58,6 +58,30 @@ def test_a_leading_dim_of_experts_stays() -> None:
         [(0, 0, 4), (1, 1, 192), (2, 16, 4)],
         [],
     ]
+
+
+def test_blocks_have_bytes_that_follow_no_dim() -> None:
+    one = family("[experts, inter, 64]", "mxfp4", "expert_slices + column_parallel")
+    blocks = one.stored.parts[0]
+    assert dims(one) == [
+        [(0, 0, 4), (1, 1, 192), (2, 32, 2), (None, 1, 16)],
+        [(0, 0, 4), (1, 1, 192), (2, 32, 2)],
+    ]
+    assert [dim.over for dim in stored_dims(one, blocks)] == [("ep",), ("tp",), (), ()]
+
+
+def test_three_words_for_32_values() -> None:
+    text = spec("""\
+    axes: {inter: {size: 192}}
+    groups:
+      all: {tensors: {down.weight: {shape: [64, inter], shard: row_parallel, formats: [gptq]}}}
+    """)
+    [one] = bound(text, {"quantization_config": {"bits": 3, "group_size": 64, "desc_act": True}}).families
+    qweight, qzeros, scales = (stored_dims(one, part) for part in one.stored.parts)
+    assert [(dim.ratio, dim.size, dim.over) for dim in qweight] == [((32, 3), 18, ("tp",)), ((1, 1), 64, ())]
+    # All groups of the input on every rank.
+    assert [(dim.ratio, dim.size, dim.over) for dim in scales] == [((64, 1), 3, ()), ((1, 1), 64, ())]
+    assert [(dim.ratio, dim.size) for dim in qzeros] == [((64, 1), 3), ((32, 3), 6)]
 
 
 def test_units_that_do_not_come_out_whole() -> None:

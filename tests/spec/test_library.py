@@ -125,11 +125,11 @@ def test_formats(name: str) -> None:
         ("mxfp8", (64, 96), [(64, 96), (64, 3)]),
         ("nvfp4", (4096, 2880), [(4096, 1440), (4096, 180), (), ()]),
         ("nvfp4_ct", (4096, 2880), [(4096, 1440), (4096, 180), (), ()]),
-        # Without a config: 4 bits, groups of 128, and of 64 in MLX.
+        # Without a config: 4 bits; groups of 128, of 64 in MLX, and one for all in compressed-tensors.
         ("awq", (1024, 512), [(512, 128), (4, 128), (4, 1024)]),
         ("gptq", (1024, 512), [(64, 1024), (4, 128), (4, 1024), (512,)]),
         ("mlx_affine", (1024, 512), [(1024, 64), (1024, 8), (1024, 8)]),
-        ("w4a16_ct", (1024, 512), [(1024, 64), (1024, 4), (128, 4), (2,), (512,)]),
+        ("w4a16_ct", (1024, 512), [(1024, 64), (1024, 1), (128, 1), (2,), (512,)]),
     ],
 )
 def test_what_a_weight_is_stored_as(name: str, shape: tuple[int, int], stored: list[tuple[int, ...]]) -> None:

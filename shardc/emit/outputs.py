@@ -27,7 +27,10 @@ def output_code(output: Output, dims: Dims, named: Named) -> Code:
         items.append(prefixed("by=", tuple_of(_axes(output, output.by, dims.axes))))
     if output.stack is not None and output.stack_axis is not None:
         axis = identifier(output.stack_axis)
-        items.append(f"slice=({identifier(output.stack)} - {axis}.start, {axis}.local)")
+        index = identifier(output.stack)
+        dealt = dims.axes[output.stack_axis].how.placement
+        position = f"{axis}.position({index})" if dealt == "round_robin" else f"{index} - {axis}.start"
+        items.append(f"slice=({position}, {axis}.local)")
     return call("yield rt.Output", *items)
 
 

@@ -48,8 +48,8 @@ class Grain:
 class Bound:
     """Values of symbols, families with their formats, and granules. `findings` are complete once it is made.
 
-    `proved` and `cuttable` remember groups of dims, `buildable` outputs and `answers` contracts, over the meshes that
-    are tried.
+    `proved` and `cuttable` remember groups of dims, `buildable` outputs, `answers` contracts and `dealt` axes, over the
+    meshes that are tried.
     """
 
     resolved: Resolved
@@ -62,6 +62,7 @@ class Bound:
     cuttable: set[Hashable] = field(default_factory=set)
     buildable: set[Hashable] = field(default_factory=set)
     answers: dict[Hashable, object] = field(default_factory=dict)
+    dealt: dict[Hashable, Split] = field(default_factory=dict)
 
     @property
     def values(self) -> Mapping[str, object]:
@@ -116,11 +117,21 @@ class Bound:
 
     def split(self, axis: Axis, env: Mapping[str, int], ranks: int, parent: Split | None) -> Split:
         """The axis dealt to `ranks` ranks; SplitError or FormulaError if it can't be."""
-        elements = number(axis.size, {**self.values, **env})
-        if parent is not None:
-            return deal_within(axis.name, elements, parent)
-        granule = lcm(axis.how.granule, self.granules.get(axis.name, 1))
-        return deal(axis.name, elements, axis.over, ranks, replace(axis.how, granule=granule))
+        key = (axis.name, tuple(env.items()), ranks)
+        if key not in self.dealt:
+            elements = number(axis.size, {**self.values, **env})
+            if parent is not None:
+                self.dealt[key] = deal_within(axis.name, elements, parent)
+            else:
+                granule = lcm(axis.how.granule, self.granules.get(axis.name, 1))
+                how = replace(axis.how, granule=granule)
+                self.dealt[key] = deal(axis.name, elements, axis.over, ranks, how)
+        return self.dealt[key]
+
+    @cached_property
+    def placed(self) -> list[Family]:
+        """The families whose names not every rank keeps: an axis selects them, or `only` does."""
+        return [family for family in self.families if family.selecting or family.entry.on]
 
 
 def bind(resolved: Resolved, evidence: Evidence) -> Bound:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import translate
 from functools import cached_property
 
-from shardc.plan.grid import Grid, grid_of
+from shardc.plan.grid import PLACE, Grid, grid_of
 
+_NUMBER_OR_STAR = re.compile(r"[0-9*]+")
 #: (dtype, full shape as stored) of a tensor of the file.
 Header = tuple[str, tuple[int, ...]]
 
@@ -30,6 +33,12 @@ class Grids:
         if names in self.headers:
             return names
         return next((grid for grid in self.by_template.get(names.template, ()) if grid.contains(names)), None)
+
+    def matching(self, glob: str) -> Iterator[Grid]:
+        """The grids, in the table's order, that may have a name that the glob matches."""
+        loose = ".".join("*" if _NUMBER_OR_STAR.fullmatch(word) else word for word in glob.split("."))
+        matches = re.compile(translate(loose)).match
+        return (grid for grid in self.headers if matches(grid.template.replace(PLACE, "0")))
 
     def header(self, name: str) -> Header | None:
         """The header of one tensor, found without a name being written out; None where the table lacks it."""

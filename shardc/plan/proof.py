@@ -41,7 +41,7 @@ def prove(plan: Plan) -> Proof:
             proved.add(key)
             ranks += _prove_dim(plan, group[0])
             dims += 1
-    for family in plan.families:
+    for family in plan.bound.placed:
         _prove_names(plan, family)
     prove_outputs(plan)
     return Proof(dims, ranks)
@@ -107,6 +107,9 @@ def _prove_names(plan: Plan, family: Family) -> None:
                 raise ShardcBug(f"SHD901 law 1: {axis} {start}..{stop} are kept by {count} ranks, not {split.replicas}")
     for over, ends in family.entry.on.items():
         size = plan.mesh.get(over, 1)
+        if (over, ends, size) in plan.bound.proved:
+            continue
+        plan.bound.proved.add((over, ends, size))
         held = [rank for rank in range(size) if is_on({over: ends}, plan.mesh, {over: rank})]
         if (
             len(held) != min(size, len(ends))

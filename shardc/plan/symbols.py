@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import translate
 
@@ -12,10 +12,11 @@ from shardc.layout.errors import FormulaError
 from shardc.layout.evaluate import PRESENT, evaluate
 from shardc.layout.expr import names
 from shardc.layout.show import show
-from shardc.plan.evidence import Evidence
+from shardc.plan.evidence import Evidence, Header
 from shardc.plan.resolved import HeaderDim, Resolved, Symbol
 
 _ABSENT = object()
+_NONE: tuple[str, Header] = ("", ("", ()))
 
 
 @dataclass
@@ -96,11 +97,18 @@ def _from_config(
 def _in_headers(header: HeaderDim, evidence: Evidence) -> list[tuple[str, object, str]]:
     """The size that the header of the first matching tensor gives, if there is one that has the dim."""
     matches = re.compile(translate(header.tensor)).match
-    name = next((name for name in evidence.headers or () if matches(name)), None)
-    if name is None or evidence.headers is None:
-        return []
-    shape = evidence.headers[name][1]
+    name, (_, shape) = next(((name, one) for name, one in _candidates(header, evidence) if matches(name)), _NONE)
     return [(f"dim {header.dim} of {name}", shape[header.dim], evidence.name)] if header.dim < len(shape) else []
+
+
+def _candidates(header: HeaderDim, evidence: Evidence) -> Iterator[tuple[str, Header]]:
+    """Headers by name: of a table, those of the groups alone in which a name may match."""
+    if evidence.grids is None:
+        yield from (evidence.headers or {}).items()
+        return
+    for grid in evidence.grids.matching(header.tensor):
+        for name in grid.names():
+            yield name, evidence.grids.headers[grid]
 
 
 def _not_found(symbol: Symbol, evidence: Evidence) -> str:

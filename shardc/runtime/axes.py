@@ -46,6 +46,11 @@ class Axis:
             return [(self.start, self.stop)]
         return [(at, min(at + self.block, self.stop)) for at in range(self.start, self.stop, self.step)]
 
+    def position(self, element: int) -> int:
+        """Where an element that this rank keeps stands among those it keeps."""
+        steps, rest = divmod(element - self.start, self.step)
+        return steps * self.block + rest
+
     def elements(self, start: int = 0, stop: int | None = None) -> Iterator[int]:
         """The elements that this rank keeps, in order: those in [start, stop), of the whole axis if not given.
 

@@ -155,3 +155,12 @@ def test_experts_that_the_file_has_stacked(model_of: ModelOf, tmp_path: Path) ->
     full = {"gate": torch.arange(8.0).reshape(4, 2, 1), "up": torch.arange(8.0).reshape(4, 2, 1) + 10}
     out = built(model, {}, full, {"tp": (1, 2), "ep": (1, 2)}, tmp_path / "checkpoint")
     assert out["w13"].squeeze(-1).tolist() == [[5, 15], [7, 17]]
+
+
+@pytest.mark.parametrize(("rank", "held"), [(0, [0, 2, 4]), (1, [1, 3])])
+def test_experts_dealt_round_robin(rank: int, held: list[int], model_of: ModelOf, tmp_path: Path) -> None:
+    model = model_of(moe("placement: round_robin, if_uneven: spread"))
+    config = {"experts": 5, "inter": 4, "layers": 1}
+    out = built(model, config, experts(5), {"tp": (0, 1), "ep": (rank, 2)}, tmp_path / "checkpoint")
+    assert out["layers.0.experts.w2.weight"][:, 0, 0].tolist() == [20.0 + 100 * expert for expert in held]
+    assert out["layers.0.experts.w13.scale"].tolist() == [[100.0 * e, 10.0 + 100 * e] for e in held]

@@ -197,3 +197,11 @@ def test_per_group_of_a_split_parent_is_whole() -> None:
 def test_the_ranks_cover_an_axis_exactly_once(size: int, ranks: int, options: dict[str, Any]) -> None:
     kept = [element for part in axes("x", size, ranks, **options) for element in range(part.start, part.stop)]
     assert kept == list(range(size))
+
+
+def test_where_an_element_stands() -> None:
+    dim = MeshDim("ep", 1, 2)
+    dealt = axis("experts", 7, dim, granule=2, placement="round_robin", if_uneven="spread")
+    assert list(dealt.elements()) == [2, 3, 6]
+    assert [dealt.position(element) for element in dealt.elements()] == [0, 1, 2]
+    assert [axis("experts", 4, dim).position(element) for element in (2, 3)] == [0, 1]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pytest
@@ -41,7 +41,7 @@ def plan(name: str, target: str, mesh: Mapping[str, int], with_headers: bool = T
     return result.plan
 
 
-@cache
+@lru_cache(maxsize=4)
 def theirs(
     name: str, target: str, asked: tuple[tuple[str, tuple[int, int]], ...], with_headers: bool = True
 ) -> Mapping[str, tuple[Any, ...]]:
@@ -56,21 +56,22 @@ TARGETS = [(name, target.checkpoint) for name in SPECS for target in spec(name).
 
 
 def tried(target: Target, resolved_: Resolved) -> list[tuple[dict[str, int], dict[str, int]]]:
-    """Meshes and ranks: each tp with its last rank, the largest mesh with its first and last."""
+    """Meshes and ranks: each tp with its last rank, the largest mesh with its first and last.
+
+    Of a table with many tensors two are enough: their layouts are those of the small ones.
+    """
     meshes = [dict(mesh) for mesh in claimed_meshes(target, resolved_)]
-    small = [mesh for mesh in meshes if mesh.get("ep", 1) == 1]
+    small = [mesh for mesh in meshes if all(n == 1 for dim, n in mesh.items() if dim != "tp")]
     last = meshes[-1]
     pairs = [(mesh, {dim: n - 1 for dim, n in mesh.items()}) for mesh in small]
-    return [*pairs, (last, dict.fromkeys(last, 0)), (last, {dim: n - 1 for dim, n in last.items()})]
+    pairs += [(last, dict.fromkeys(last, 0)), (last, {dim: n - 1 for dim, n in last.items()})]
+    return pairs if len(checkpoint(target.checkpoint).headers) < 20_000 else [pairs[1], pairs[-1]]
 
 
 @pytest.mark.parametrize(("name", "target"), TARGETS)
 def test_the_plans_are_one(name: str, target: str) -> None:
     claim = next(t for t in spec(name).spec.targets if t.checkpoint == target)
-    pairs = tried(claim, spec(name))
-    if len(checkpoint(target).headers) > 50_000:
-        pairs = [pairs[0], pairs[2], pairs[-1]]
-    for mesh, rank in pairs:
+    for mesh, rank in tried(claim, spec(name)):
         asked = tuple((dim, (rank[dim], size)) for dim, size in mesh.items())
         assert theirs(name, target, asked) == rows(plan(name, target, mesh), rank), (mesh, rank)
 

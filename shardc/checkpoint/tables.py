@@ -23,6 +23,10 @@ _MAX_ALIKE = 50
 _FIX = "correct the table, or record the checkpoint again"
 
 
+#: Names that are looked up before it pays to write all of a table's out.
+_FEW = 2_000
+
+
 class TableHeaders(Mapping[str, Header]):
     """The headers of a table by name, in its order. Names are written out when one is first asked for.
 
@@ -32,13 +36,17 @@ class TableHeaders(Mapping[str, Header]):
     def __init__(self, groups: Sequence[TensorGroup], grids: Grids | None) -> None:
         self.groups = groups
         self.grids = grids
+        self._asked = 0
 
     @cached_property
     def by_name(self) -> dict[str, Header]:
         return {name: group.header for group in self.groups for name in group.names()}
 
     def __getitem__(self, name: str) -> Header:
-        return self.by_name[name]
+        found = self._find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_name)
@@ -47,9 +55,15 @@ class TableHeaders(Mapping[str, Header]):
         return sum(group.count for group in self.groups)
 
     def __contains__(self, name: object) -> bool:
-        if self.grids is not None and "by_name" not in vars(self) and isinstance(name, str):
-            return self.grids.header(name) is not None
-        return name in self.by_name
+        return isinstance(name, str) and self._find(name) is not None
+
+    def _find(self, name: str) -> Header | None:
+        """A few names are found in the grids; to find many, all are written out."""
+        if self.grids is None or self._asked == _FEW or "by_name" in vars(self):
+            return self.by_name.get(name)
+        self._asked += 1
+        found = self.grids.header(name)
+        return Header(*found) if found is not None else None
 
     @property
     def bytes(self) -> int:

@@ -40,12 +40,15 @@ class TensorGroup:
 
 def parse_group(value: object, place: str) -> TensorGroup | Fault:
     """A group from its JSON value; a Fault, under the name `place`, where it is malformed."""
-    malformed = Fault(place, "is malformed", _EXPECTED, shown(value))
+
+    def malformed() -> Fault:
+        return Fault(place, "is malformed", _EXPECTED, shown(value))
+
     if not isinstance(value, dict) or not {"name", "dtype", "shape"} <= value.keys() <= _FIELDS:
-        return malformed
+        return malformed()
     name, dtype, shape, index = value["name"], value["dtype"], as_shape(value["shape"]), value.get("index", [])
     if shape is None or not isinstance(name, str) or len(name) > _MAX_NAME or not isinstance(index, list):
-        return malformed
+        return malformed()
     if not isinstance(dtype, str) or dtype not in SIZES:
         return Fault(place, "has an unknown dtype", ", ".join(SIZES), shown(dtype))
     literals, placeholders = _split_name(name)
@@ -53,7 +56,7 @@ def parse_group(value: object, place: str) -> TensorGroup | Fault:
     if sorted(placeholders) != list(range(len(runs))) or any("{" in text or "}" in text for text in literals):
         return Fault(place, "has a name that does not fit its index", _placeholders(len(runs)), shown(name))
     if not all(runs):
-        return malformed
+        return malformed()
     return TensorGroup(literals, tuple(runs[number] for number in placeholders), header(dtype, shape))
 
 

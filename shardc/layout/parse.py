@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 from shardc.layout.errors import FormulaError
 from shardc.layout.expr import (
@@ -49,6 +50,7 @@ _NAME = re.compile(r"(?:[A-Za-z0-9_.\-]|\{[a-z][a-z0-9_]*\})+")
 _FUNCTIONS = "ceil, min, max, len, local, has"
 
 
+@lru_cache(maxsize=10_000)
 def parse(text: str) -> Expr:
     """The tree of `text`; raises FormulaError (SHD104) with the columns of what is not part of the language."""
     if len(text) > MAX_LENGTH:

@@ -448,6 +448,16 @@ def axis(
     return part
 
 
+def summed(part: Axis) -> None:
+    """Checks an axis that splits the input of a layer, whose output is then summed over the ranks.
+
+    Raises SHD206 where several ranks, though not all, keep each element: the sum would count it so often.
+    """
+    if part.replicas > 1 and part.stop - part.start < part.size:
+        times = f"a sum over {part.dim} counts each of them {part.replicas} times"
+        refuse(("SHD206", f"{part.size} {part.name} are on {part.replicas} {part.dim} ranks each, so {times}"))
+
+
 def within(name: str, size: int, parent: Axis) -> Axis:
     """An axis of size / parent.size elements for each element of its parent (query heads within kv heads).
 

@@ -28,6 +28,7 @@ NAMES: dict[str, str] = {
     "SHD203": "axis-arithmetic",
     "SHD204": "not-within",
     "SHD205": "mesh-dim-twice",
+    "SHD206": "summed-twice",
     "SHD210": "kind-disagrees",
     "SHD211": "kind-too-general",
     "SHD212": "cut-inside-unit",

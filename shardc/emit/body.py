@@ -19,6 +19,7 @@ from shardc.layout.show import show
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
 from shardc.plan.stages import Ends
+from shardc.plan.summed import inputs_of
 
 
 @dataclass
@@ -39,6 +40,7 @@ class Body:
         self._blank()
         for axis in self.resolved.axes.values():
             self._axis(axis, 1)
+        self._summed(self.resolved.axes, self.resolved.entries, 1)
         dims = Dims(self.resolved.axes, self.resolved.lets)
         self._lets(self.resolved.lets, dims, 1)
         self._regions(dims)
@@ -76,6 +78,13 @@ class Body:
         items: list[Code] = [quote(axis.name), code(axis.size), f"mesh[{quote(axis.over)}]"]
         items += [self._granule(axis), *options(axis.how)]
         self._code(call(f"{name} = rt.axis", *items), depth)
+
+    def _summed(self, axes: Mapping[str, Axis], entries: Iterable[Entry], depth: int) -> None:
+        """Checks of the axes that are summed over, where ranks may share their elements."""
+        used = {name for entry in entries for name in inputs_of(entry, self.resolved.axes_of(entry))}
+        for axis in axes.values():
+            if axis.name in used and axis.how.if_fewer == "replicate":
+                self._line(f"rt.summed({identifier(axis.name)})", depth)
 
     def _granule(self, axis: Axis) -> str:
         found = f"granule[{quote(axis.name)}]"
@@ -149,6 +158,7 @@ class Body:
             depth = self._conditions(ready, depth)
         for axis in first.axes.values():
             self._axis(axis, depth)
+        self._summed(first.axes, entries, depth)
         self._lets({k: v for k, v in first.lets.items() if names(v) & inner}, dims, depth)
         prefix = _common_prefix(entries)
         if prefix:

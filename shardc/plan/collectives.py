@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from shardc.plan.families import enumerate_names
 from shardc.plan.kinds import REDUCED, axes_in, words_of
 from shardc.plan.plan import Plan
-from shardc.plan.rank0 import is_whole
 from shardc.plan.resolved import Entry, Resolved
+from shardc.plan.summed import is_whole
 
 _EMBEDDINGS = ("embed", "wte")
 

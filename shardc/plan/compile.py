@@ -19,6 +19,7 @@ from shardc.plan.plan import Coords, Plan
 from shardc.plan.resolved import Axis, Contract, Entry
 from shardc.plan.row_moves import OutputError
 from shardc.plan.stages import ranks_at
+from shardc.plan.summed import inputs_of, is_whole
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ def compile_plan(bound: Bound, mesh: Mapping[str, int]) -> Compiled:
     if out.axes:
         return out
     out.plan = Plan(bound, mesh, splits)
+    out.axes += _summed_twice(out.plan)
     _try_cuts(out.plan, out)
     if not out.cuts:
         _try_outputs(out.plan, out)
@@ -144,6 +146,21 @@ def _deal(bound: Bound, mesh: Mapping[str, int], out: Compiled) -> dict[AxisKey,
             if (axis.name, env_key) not in splits and (axis.name, env_key) not in failed:
                 deal(axis, family.env, env_key)
     return splits
+
+
+def _summed_twice(plan: Plan) -> Iterator[AxisFault]:
+    """Axes of which several ranks hold each part, though not all, and whose ranks' outputs a layer sums."""
+    seen: set[AxisKey] = set()
+    for family in plan.families:
+        axes = plan.bound.axes_of(family)
+        for name in inputs_of(family.entry, axes):
+            split, key = plan.splits_of(family)[name], (name, tuple(family.env.items()))
+            if split.replicas > 1 and not is_whole(split) and key not in seen:
+                seen.add(key)
+                text = f"{split.size} {name} are on {split.replicas} {split.over} ranks each"
+                message = f"{text}, so a sum over {split.over} counts each of them {split.replicas} times"
+                env = family.env if name in family.entry.axes else {}
+                yield AxisFault(axes[name], env, SplitError("SHD206", name, message, text))
 
 
 def _parent_key(axis: Axis, env: tuple[tuple[str, int], ...], known: Set[AxisKey]) -> AxisKey | None:

@@ -14,11 +14,11 @@ from shardc.layout.split import Split
 from shardc.layout.units import in_entries
 from shardc.plan.bound import AxisKey, Bound
 from shardc.plan.family import Family
-from shardc.plan.rank0 import is_whole
 from shardc.plan.resolved import in_order
 from shardc.plan.stages import is_on
 from shardc.plan.stored import StoredPart
 from shardc.plan.stored_dims import StoredDim, segments, stored_dims
+from shardc.plan.summed import is_whole
 from shardc.spec.dtypes import SIZES
 
 #: A rank on each mesh dim.

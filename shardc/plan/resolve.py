@@ -11,9 +11,9 @@ from shardc.plan.axes import read_axes
 from shardc.plan.entries import EntryReader
 from shardc.plan.formulas import Formulas
 from shardc.plan.output_claims import check_claims
-from shardc.plan.rank0 import summed_axes
 from shardc.plan.read_outputs import OutputReader
 from shardc.plan.resolved import Axis, Contract, Entry, HeaderDim, Output, Resolved, Symbol, in_order
+from shardc.plan.summed import summed_axes
 from shardc.plan.written import keys_of
 from shardc.source import Document, Path_
 from shardc.spec.group import Group

@@ -1,4 +1,4 @@
-"""Axes that can't be dealt to a mesh (SHD201, SHD204), with everything a reader needs to choose another size."""
+"""Axes that a mesh can't have (SHD201, SHD204, SHD206), with everything a reader needs to choose another size."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from shardc.plan.compile import AxisFault
 from shardc.plan.family import Family
 from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis
+from shardc.plan.summed import inputs_of
 from shardc.rules.axis_users import grain_labels, in_a_segment, mentioned, row_labels, shown_name, users_of
 from shardc.rules.lines import line_of
 from shardc.rules.sizes import also_at, valid_sizes
@@ -59,7 +60,11 @@ def finding(faults: AxisFaults, bound: Bound) -> Diagnostic:
     ranks = mesh.get(over, 1)
     users = users_of(axis, bound, fault.env)
     root_users = [user for user in users if axis.name in mentioned(user, bound)] or users
-    related = [label for user in root_users[:1] for label in row_labels(user, axis, bound, ranks)]
+    if error.code == "SHD206":
+        root_users = [user for user in root_users if axis.name in inputs_of(user.entry, bound.axes_of(user))]
+        related = [_summed_label(user, over, bound) for user in root_users[:1]]
+    else:
+        related = [label for user in root_users[:1] for label in row_labels(user, axis, bound, ranks)]
     segmented = in_a_segment(axis, users, bound)
     per_segment = ("each segment of a concatenation is cut by itself: the rule holds per section",) if segmented else ()
     return Diagnostic(
@@ -75,6 +80,12 @@ def finding(faults: AxisFaults, bound: Bound) -> Diagnostic:
             f"{shown_name(user, fault.env)} (line {line_of(user.entry, document)})" for user in root_users[1:]
         ),
     )
+
+
+def _summed_label(user: Family, over: str, bound: Bound) -> Label:
+    assert user.entry.in_dim is not None
+    span = bound.resolved.document.value(*user.entry.path, "shape", user.entry.in_dim)
+    return Label(span, f"{user.names[0]}: its output is summed over {over}")
 
 
 def _unmatched_parent(fault: AxisFault, bound: Bound) -> Axis | None:
@@ -137,6 +148,8 @@ def _values(axis: Axis, bound: Bound, env: Mapping[str, int], users: list[Family
 
 
 def _help(axis: Axis, bound: Bound, ranks: int, code: str) -> str:
+    if code == "SHD206":
+        return "choose a valid size; or split the input by an axis within this one, whose ranks share its groups"
     if code == "SHD204":
         return f"choose a valid size: the ranks that share one of {axis.within} take equal parts of its {axis.name}"
     elements = _elements(axis, bound)

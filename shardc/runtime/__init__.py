@@ -19,7 +19,7 @@ from shardc.runtime.planning import plan
 from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
 from shardc.runtime.resharding import shard_tensors
 from shardc.runtime.shards import Shard
-from shardc.runtime.splits import axis, per, within
+from shardc.runtime.splits import axis, per, summed, within
 from shardc.runtime.tensors import Dim, Format, Part, Spec, Tensor
 
 ORDER: tuple[str, ...] = (
@@ -100,5 +100,6 @@ __all__ = [
     "root",
     "round_up",
     "shard_tensors",
+    "summed",
     "within",
 ]

@@ -1,4 +1,4 @@
-"""Biases of row-parallel layers: added once to outputs that are summed over the ranks of an axis."""
+"""Outputs that are summed over the ranks of an axis: which axes those are, and the biases that are added once."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ def summed_axes(entries: Iterable[Entry], axes: Mapping[str, Axis]) -> dict[str,
 def is_whole(split: Split) -> bool:
     """Whether every rank has all of the axis, so that each works out the whole sum alone."""
     return all((share.start, share.stop) == (0, split.size) for share in split.shares)
+
+
+def inputs_of(entry: Entry, axes: Mapping[str, Axis]) -> list[str]:
+    """The axes that split the input of a layer whose output is summed over their ranks; none for other tensors."""
+    if entry.in_dim is None or not any(word in REDUCED for word in words_of(entry.kind)):
+        return []
+    return axes_in(entry.dims[entry.in_dim], axes)
 
 
 def _summed_axis(bias: str, weights: Mapping[str, Entry], axes: Mapping[str, Axis]) -> str | None:

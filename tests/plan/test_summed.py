@@ -8,7 +8,7 @@ import pytest
 
 from shardc.plan.collectives import at_work
 from tests.plan.support import spec
-from tests.support import generated, generated_rows, plan, resolved, rows
+from tests.support import compiled, generated, generated_rows, plan, resolved, rows
 
 TEXT = spec("""\
 config: {hidden: hidden, n: heads, inter: inter, num_experts: experts}
@@ -63,3 +63,31 @@ def test_what_nobody_cut_is_not_summed() -> None:
         (one.pattern, one.what, one.over) for one in at_work(plan(TEXT, CONFIG, {"tp": 3, "ep": 1, "moe_tp": 1}))
     ]
     assert at_three == [("o.weight", "all_reduce", "tp")]
+
+
+SHARED = spec("""\
+config: {hidden: hidden, n: heads}
+axes: {heads: {size: n, if_fewer: replicate}}
+groups:
+  attention: {tensors: {o.weight: {shape: [hidden, heads * 8], shard: channel_cols}}}
+""")
+TWICE = "2 heads are on 2 tp ranks each, so a sum over tp counts each of them 2 times"
+
+
+def test_heads_that_ranks_share_are_not_summed(tmp_path: Path) -> None:
+    result = compiled(SHARED, {"hidden": 4, "heads": 2}, {"tp": 4})
+    assert [(fault.axis.name, fault.error.code, fault.error.message) for fault in result.axes] == [
+        ("heads", "SHD206", TWICE)
+    ]
+    module = generated(resolved(SHARED), tmp_path)
+    with pytest.raises(module.rt.ShardError) as refused:
+        module.plan({"hidden": 4, "heads": 2}, {"tp": (3, 4)})
+    assert refused.value.findings == (("SHD206", TWICE),)
+
+
+@pytest.mark.parametrize(("heads", "tp"), [(2, 2), (1, 4), (4, 2)])
+def test_heads_that_one_rank_or_all_ranks_have(heads: int, tp: int, tmp_path: Path) -> None:
+    config = {"hidden": 4, "heads": heads}
+    found = rows(plan(SHARED, config, {"tp": tp}), {"tp": tp - 1})
+    module = generated(resolved(SHARED), tmp_path)
+    assert generated_rows(module, config, {"tp": (tp - 1, tp)}) == found

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import translate
 
 from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.layout.errors import FormulaError
@@ -96,19 +94,8 @@ def _from_config(
 
 def _in_headers(header: HeaderDim, evidence: Evidence) -> list[tuple[str, object, str]]:
     """The size that the header of the first matching tensor gives, if there is one that has the dim."""
-    matches = re.compile(translate(header.tensor)).match
-    name, (_, shape) = next(((name, one) for name, one in _candidates(header, evidence) if matches(name)), _NONE)
+    name, (_, shape) = evidence.first_named(header.tensor) or _NONE
     return [(f"dim {header.dim} of {name}", shape[header.dim], evidence.name)] if header.dim < len(shape) else []
-
-
-def _candidates(header: HeaderDim, evidence: Evidence) -> Iterator[tuple[str, Header]]:
-    """Headers by name: of a table, those of the groups alone in which a name may match."""
-    if evidence.grids is None:
-        yield from (evidence.headers or {}).items()
-        return
-    for grid in evidence.grids.matching(header.tensor):
-        for name in grid.names():
-            yield name, evidence.grids.headers[grid]
 
 
 def _not_found(symbol: Symbol, evidence: Evidence) -> str:

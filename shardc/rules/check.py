@@ -30,12 +30,16 @@ _HINTED = (1, 2, 4, 8, 16, 32, 64)
 
 @dataclass
 class Checked:
-    """One spec's findings. `resolved` is None where its text can't be read; `plans` counts those that were compiled."""
+    """One spec's findings. `resolved` is None where its text can't be read; `plans` counts those that were compiled.
+
+    `recorded` are its targets' checkpoints.
+    """
 
     document: Document
     resolved: Resolved | None = None
     findings: list[Diagnostic] = field(default_factory=list)
     plans: int = 0
+    recorded: list[Evidence] = field(default_factory=list)
 
 
 def check_spec(document: Document, find: FindEvidence) -> Checked:
@@ -52,6 +56,7 @@ def check_spec(document: Document, find: FindEvidence) -> Checked:
             for i, target in enumerate(spec.targets):
                 out.findings += _unknown_mesh_dims(target, i, out.resolved)
             out.findings += by_target([_check_target(out, i, target, find) for i, target in enumerate(spec.targets)])
+            out.findings += unused.unused_ignores(out.resolved, out.recorded)
     out.findings = in_order(out.findings)
     return out
 
@@ -62,6 +67,7 @@ def _check_target(out: Checked, i: int, target: Target, find: FindEvidence) -> T
     evidence, findings = find(target.checkpoint)
     if evidence is None:
         return TargetFindings(target.checkpoint, findings or [_no_checkpoint(out.document, i, target)])
+    out.recorded.append(evidence)
     bound = bind(out.resolved, evidence)
     if bound.findings:
         return TargetFindings(evidence.name, bound.findings)

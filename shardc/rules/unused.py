@@ -1,13 +1,14 @@
-"""Config symbols, axes and lets that nothing uses (SHD111): often a slip elsewhere."""
+"""Config symbols, axes, lets and ignored names that nothing uses (SHD111): often a slip elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.errors import FormulaError
 from shardc.layout.expr import Expr, names
 from shardc.layout.parse import parse
+from shardc.plan.evidence import Evidence
 from shardc.plan.resolved import Resolved
 from shardc.spec.library import fragment_file
 
@@ -22,6 +23,17 @@ def check(resolved: Resolved) -> Iterator[Diagnostic]:
         if name not in used:
             label = Label(resolved.document.key(where, name))
             yield Diagnostic("SHD111", f"`{name}` is never used", label, help="remove it", severity="warning")
+
+
+def unused_ignores(resolved: Resolved, recorded: Iterable[Evidence]) -> Iterator[Diagnostic]:
+    """Ignored names that no recorded checkpoint has; none where no checkpoint has headers."""
+    there = [evidence for evidence in recorded if evidence.headers is not None]
+    for i, ignore in enumerate(resolved.spec.ignore):
+        if there and not ignore.optional and not any(evidence.first_named(ignore.name) for evidence in there):
+            label = Label(resolved.document.value("ignore", i, "name"))
+            message = f"`{ignore.name}` is ignored, and no target's file has it"
+            help = "remove it; or, if other releases have it, add `optional: true`"
+            yield Diagnostic("SHD111", message, label, help=help, severity="warning")
 
 
 def _used(resolved: Resolved) -> set[str]:

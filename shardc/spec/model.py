@@ -60,6 +60,7 @@ class Ignore(Model):
     because: str = Field(
         min_length=4, max_length=300, description="Why.", examples=["the vision tower is served by another process"]
     )
+    optional: bool = Field(False, description="No recorded checkpoint need have one.", examples=[True])
 
 
 FormatSets = Annotated[

@@ -143,7 +143,9 @@ def test_contracts_and_ignored_tensors() -> None:
     assert [values(contract) for contract in found.contracts] == [
         {"use": "marlin", "given": {"n": "64", "k": "local(q)"}, "when": None}
     ]
-    assert [values(ignored) for ignored in found.ignore] == [{"name": "model.visual.*", "because": "served elsewhere"}]
+    assert [values(ignored) for ignored in found.ignore] == [
+        {"name": "model.visual.*", "because": "served elsewhere", "optional": False}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from shardc.plan.resolved import Axis, Entry, Resolved
 from shardc.plan.sized import weight_of
 from shardc.plan.stored import Storage, stored
 from shardc.plan.stored_dims import StoredDim, grouped
+from shardc.plan.summed import inputs_of
 from shardc.plan.symbols import Symbols, bind_symbols
 
 #: An axis, and the indices that its size depends on: () for the axes of the spec itself.
@@ -129,9 +130,28 @@ class Bound:
         return self.dealt[key]
 
     @cached_property
+    def groups(self) -> list[tuple[int, StoredDim, tuple[str, ...]]]:
+        """The number of each group of dims that are cut alike, its first dim, and the mesh dims that split them."""
+        return [(number, group[0], group[0].over) for number, group in enumerate(self.dims)]
+
+    @cached_property
     def placed(self) -> list[Family]:
-        """The families whose names not every rank keeps: an axis selects them, or `only` does."""
-        return [family for family in self.families if family.selecting or family.entry.on]
+        """One family for each way in which not every rank keeps names: an axis selects them, or `only` does."""
+        ways = {
+            (family.selecting, tuple(family.env.items()), tuple(family.entry.on.items())): family
+            for family in self.families
+            if family.selecting or family.entry.on
+        }
+        return list(ways.values())
+
+    @cached_property
+    def summed(self) -> list[tuple[Family, str]]:
+        """Each axis that splits the input of a layer whose output is summed, with a family that has it."""
+        found: dict[AxisKey, tuple[Family, str]] = {}
+        for family in self.families:
+            for axis in inputs_of(family.entry, self.axes_of(family)):
+                found.setdefault((axis, tuple(family.env.items())), (family, axis))
+        return list(found.values())
 
 
 def bind(resolved: Resolved, evidence: Evidence) -> Bound:

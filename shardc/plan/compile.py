@@ -19,7 +19,7 @@ from shardc.plan.plan import Coords, Plan
 from shardc.plan.resolved import Axis, Contract, Entry
 from shardc.plan.row_moves import OutputError
 from shardc.plan.stages import ranks_at
-from shardc.plan.summed import inputs_of, is_whole
+from shardc.plan.summed import is_whole
 
 
 @dataclass(frozen=True)
@@ -151,16 +151,15 @@ def _deal(bound: Bound, mesh: Mapping[str, int], out: Compiled) -> dict[AxisKey,
 def _summed_twice(plan: Plan) -> Iterator[AxisFault]:
     """Axes of which several ranks hold each part, though not all, and whose ranks' outputs a layer sums."""
     seen: set[AxisKey] = set()
-    for family in plan.families:
-        axes = plan.bound.axes_of(family)
-        for name in inputs_of(family.entry, axes):
-            split, key = plan.splits_of(family)[name], (name, tuple(family.env.items()))
-            if split.replicas > 1 and not is_whole(split) and key not in seen:
-                seen.add(key)
-                text = f"{split.size} {name} are on {split.replicas} {split.over} ranks each"
-                message = f"{text}, so a sum over {split.over} counts each of them {split.replicas} times"
-                env = family.env if name in family.entry.axes else {}
-                yield AxisFault(axes[name], env, SplitError("SHD206", name, message, text))
+    for family, name in plan.bound.summed:
+        split = plan.splits_of(family)[name]
+        env = family.env if name in family.entry.axes else {}
+        key = (name, tuple(env.items()))
+        if split.replicas > 1 and not is_whole(split) and key not in seen:
+            seen.add(key)
+            text = f"{split.size} {name} are on {split.replicas} {split.over} ranks each"
+            message = f"{text}, so a sum over {split.over} counts each of them {split.replicas} times"
+            yield AxisFault(plan.bound.axes_of(family)[name], env, SplitError("SHD206", name, message, text))
 
 
 def _parent_key(axis: Axis, env: tuple[tuple[str, int], ...], known: Set[AxisKey]) -> AxisKey | None:
@@ -173,16 +172,17 @@ def _parent_key(axis: Axis, env: tuple[tuple[str, int], ...], known: Set[AxisKey
 def _try_cuts(plan: Plan, out: Compiled) -> None:
     """One dim of each group that is cut alike, on each rank; where it fails, all of its group fail."""
     tried = plan.bound.cuttable
-    for index, group in enumerate(plan.bound.dims):
-        dim = group[0]
-        key = (index, plan.sizes_of(dim))
+    for number, dim, over in plan.bound.groups:
+        key = (number, *[plan.mesh.get(mesh_dim, 1) for mesh_dim in over])
         if dim.unit is None or key in tried:
             continue
         try:
             plan.cut_everywhere(dim)
             tried.add(key)
         except CutError as error:
-            out.cuts += [CutFault(one.family, one.part.first, one.i, one.over, error) for one in group]
+            out.cuts += [
+                CutFault(one.family, one.part.first, one.i, one.over, error) for one in plan.bound.dims[number]
+            ]
 
 
 def _parted_ties(bound: Bound, mesh: Mapping[str, int]) -> Iterator[TieFault]:

@@ -35,11 +35,11 @@ def prove(plan: Plan) -> Proof:
     """Check laws 1 to 4 on a dim of each group that is cut alike; raise ShardcBug (SHD901) at the first that fails."""
     proved = plan.bound.proved
     dims = ranks = 0
-    for number, group in enumerate(plan.bound.dims):
-        key = (number, plan.sizes_of(group[0]))
+    for number, dim, over in plan.bound.groups:
+        key = (number, *[plan.mesh.get(mesh_dim, 1) for mesh_dim in over])
         if key not in proved:
             proved.add(key)
-            ranks += _prove_dim(plan, group[0])
+            ranks += _prove_dim(plan, dim)
             dims += 1
     for family in plan.bound.placed:
         _prove_names(plan, family)

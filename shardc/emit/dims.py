@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from shardc.emit.brackets import Code, flat, generated, prefixed, tuple_of
-from shardc.emit.pieces import ZERO, EachRun, Indices, Piece, Pieces, Repeat, add, depth, mul, total
+from shardc.emit.pieces import EachRun, Indices, Piece, Pieces, Repeat, depth, total
 from shardc.emit.python import code, identifier
 from shardc.layout.expr import Binary, Cat, Expr, Least, Local, Name, Per, replace_nodes, substitute, walk
+from shardc.layout.terms import ZERO, add, mul
 from shardc.plan.kinds import axes_in
 from shardc.plan.region_limit import is_round_robin
 from shardc.plan.resolved import Axis

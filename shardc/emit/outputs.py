@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 from shardc.emit.brackets import Code, call, prefixed, tuple_of
 from shardc.emit.dims import Dims
-from shardc.emit.pieces import ZERO
 from shardc.emit.python import identifier
 from shardc.layout.expr import Expr, Local, Name, Num, replace_nodes
 from shardc.layout.permutation import Run, Turn
+from shardc.layout.terms import ZERO
 from shardc.plan.read_outputs import element_axis
 from shardc.plan.resolved import Axis, Member, Output
 

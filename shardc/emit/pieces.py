@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeAlias
 
-from shardc.layout.expr import Binary, Expr, Num
-
-ZERO, ONE = Num(0), Num(1)
+from shardc.layout.expr import Expr, Num
+from shardc.layout.terms import ZERO, add, mul
 
 
 @dataclass(frozen=True)
@@ -68,16 +67,6 @@ Indices: TypeAlias = Mapping[str, str]
 def depth(piece: Pieces) -> int:
     """How many loops stand in each other."""
     return 0 if isinstance(piece, Piece) else 1 + max(map(depth, piece.pieces), default=0)
-
-
-def add(a: Expr, b: Expr) -> Expr:
-    return b if a == ZERO else a if b == ZERO else Binary("+", a, b)
-
-
-def mul(a: Expr, b: Expr) -> Expr:
-    if ZERO in (a, b):
-        return ZERO
-    return b if a == ONE else a if b == ONE else Binary("*", a, b)
 
 
 def total(parts: list[Expr]) -> Expr:

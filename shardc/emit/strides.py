@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from shardc.emit.dims import Dims
-from shardc.emit.pieces import ONE, mul
 from shardc.emit.python import identifier
 from shardc.layout.expr import Binary, Cat, Expr, Name, Per
+from shardc.layout.terms import ONE, mul
 
 
 def stride_code(expr: Expr, axis: str, dims: Dims) -> list[tuple[str, str]]:

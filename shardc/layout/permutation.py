@@ -10,12 +10,12 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from shardc.layout.errors import FormulaError
-from shardc.layout.expr import Binary, Cat, Expr, Num, names
+from shardc.layout.expr import Binary, Cat, Expr, names
 from shardc.layout.show import show
+from shardc.layout.terms import ONE, ZERO, add, mul
 
 #: Terms of one granule: `(a | b) * (c | d)` has four.
 MAX_TERMS = 64
-_ZERO, _ONE = Num(0), Num(1)
 _HELP = "an axis and all that stands before it is the same in both; behind it, the same factors in another order"
 
 
@@ -60,7 +60,7 @@ def factors(expr: Expr) -> list[Expr]:
 
 def _runs(origin: Expr, to: Expr, axes: Set[str]) -> list[Run]:
     if origin == to:
-        return [Run(origin, _ONE)]
+        return [Run(origin, ONE)]
     if isinstance(origin, Cat) and isinstance(to, Cat) and names(origin) & axes and len(origin.parts) == len(to.parts):
         return [run for parts in zip(origin.parts, to.parts, strict=True) for run in _runs(*parts, axes)]
     before, after = factors(origin), factors(to)
@@ -125,23 +125,23 @@ def _spread(expr: Expr) -> list[_Term]:
     match expr:
         case Cat(parts):
             out: list[_Term] = []
-            begin: Expr = _ZERO
+            begin: Expr = ZERO
             for part in parts:
-                out += [_Term(term.sizes, term.strides, _plus(begin, term.start)) for term in _spread(part)]
-                begin = _plus(begin, _rows(part))
+                out += [_Term(term.sizes, term.strides, add(begin, term.start)) for term in _spread(part)]
+                begin = add(begin, _rows(part))
             return out
         case Binary("*", left, right):
             step = _rows(right)
             return [
                 _Term(
                     outer.sizes + inner.sizes,
-                    tuple(_times(stride, step) for stride in outer.strides) + inner.strides,
-                    _plus(_times(outer.start, step), inner.start),
+                    tuple(mul(stride, step) for stride in outer.strides) + inner.strides,
+                    add(mul(outer.start, step), inner.start),
                 )
                 for outer in _spread(left)
                 for inner in _spread(right)
             ]
-    return [_Term((expr,), (_ONE,), _ZERO)]
+    return [_Term((expr,), (ONE,), ZERO)]
 
 
 def _different(granule: Expr, turned: Expr, to: Expr) -> FormulaError:
@@ -153,27 +153,17 @@ def _rows(expr: Expr) -> Expr:
     """The size of a layout without axes, as a formula on plain numbers."""
     match expr:
         case Cat(parts):
-            total: Expr = _ZERO
+            total: Expr = ZERO
             for part in parts:
-                total = _plus(total, _rows(part))
+                total = add(total, _rows(part))
             return total
         case Binary("*", left, right):
-            return _times(_rows(left), _rows(right))
+            return mul(_rows(left), _rows(right))
     return expr
 
 
 def _product(parts: list[Expr]) -> Expr:
-    out: Expr = _ONE
+    out: Expr = ONE
     for part in parts:
-        out = _times(out, part)
+        out = mul(out, part)
     return out
-
-
-def _plus(a: Expr, b: Expr) -> Expr:
-    return b if a == _ZERO else a if b == _ZERO else Binary("+", a, b)
-
-
-def _times(a: Expr, b: Expr) -> Expr:
-    if _ZERO in (a, b):
-        return _ZERO
-    return b if a == _ONE else a if b == _ONE else Binary("*", a, b)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import lcm
@@ -130,9 +130,14 @@ class Bound:
         return self.dealt[key]
 
     @cached_property
-    def groups(self) -> list[tuple[int, StoredDim, tuple[str, ...]]]:
-        """The number of each group of dims that are cut alike, its first dim, and the mesh dims that split them."""
-        return [(number, group[0], group[0].over) for number, group in enumerate(self.dims)]
+    def _splitting_groups(self) -> list[tuple[str, ...]]:
+        """The mesh dims that split each group of dims."""
+        return [group[0].over for group in self.dims]
+
+    def groups_on(self, mesh: Mapping[str, int]) -> Iterator[tuple[tuple[int, ...], list[StoredDim]]]:
+        """Each group of dims that are cut alike, with a key: equal ones are cut alike on several meshes."""
+        for i, over in enumerate(self._splitting_groups):
+            yield (i, *[mesh.get(mesh_dim, 1) for mesh_dim in over]), self.dims[i]
 
     @cached_property
     def placed(self) -> list[Family]:
@@ -145,7 +150,7 @@ class Bound:
         return list(ways.values())
 
     @cached_property
-    def summed(self) -> list[tuple[Family, str]]:
+    def summed_inputs(self) -> list[tuple[Family, str]]:
         """Each axis that splits the input of a layer whose output is summed, with a family that has it."""
         found: dict[AxisKey, tuple[Family, str]] = {}
         for family in self.families:

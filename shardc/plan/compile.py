@@ -151,7 +151,7 @@ def _deal(bound: Bound, mesh: Mapping[str, int], out: Compiled) -> dict[AxisKey,
 def _summed_twice(plan: Plan) -> Iterator[AxisFault]:
     """Axes of which several ranks hold each part, though not all, and whose ranks' outputs a layer sums."""
     seen: set[AxisKey] = set()
-    for family, name in plan.bound.summed:
+    for family, name in plan.bound.summed_inputs:
         split = plan.splits_of(family)[name]
         env = family.env if name in family.entry.axes else {}
         key = (name, tuple(env.items()))
@@ -172,17 +172,15 @@ def _parent_key(axis: Axis, env: tuple[tuple[str, int], ...], known: Set[AxisKey
 def _try_cuts(plan: Plan, out: Compiled) -> None:
     """One dim of each group that is cut alike, on each rank; where it fails, all of its group fail."""
     tried = plan.bound.cuttable
-    for number, dim, over in plan.bound.groups:
-        key = (number, *[plan.mesh.get(mesh_dim, 1) for mesh_dim in over])
+    for key, group in plan.bound.groups_on(plan.mesh):
+        dim = group[0]
         if dim.unit is None or key in tried:
             continue
         try:
             plan.cut_everywhere(dim)
             tried.add(key)
         except CutError as error:
-            out.cuts += [
-                CutFault(one.family, one.part.first, one.i, one.over, error) for one in plan.bound.dims[number]
-            ]
+            out.cuts += [CutFault(one.family, one.part.first, one.i, one.over, error) for one in group]
 
 
 def _parted_ties(bound: Bound, mesh: Mapping[str, int]) -> Iterator[TieFault]:

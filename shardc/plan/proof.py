@@ -35,11 +35,10 @@ def prove(plan: Plan) -> Proof:
     """Check laws 1 to 4 on a dim of each group that is cut alike; raise ShardcBug (SHD901) at the first that fails."""
     proved = plan.bound.proved
     dims = ranks = 0
-    for number, dim, over in plan.bound.groups:
-        key = (number, *[plan.mesh.get(mesh_dim, 1) for mesh_dim in over])
+    for key, group in plan.bound.groups_on(plan.mesh):
         if key not in proved:
             proved.add(key)
-            ranks += _prove_dim(plan, dim)
+            ranks += _prove_dim(plan, group[0])
             dims += 1
     for family in plan.bound.placed:
         _prove_names(plan, family)

@@ -134,20 +134,23 @@ def choose(entry: Entry, storage: Storage, header_of: HeaderOf) -> Format:
     wrong is then for coverage to report.
     """
     weight = storage.weight
-    formats = [sized(format, weight, storage.config, header_of) for format in entry.formats]
-    if len(formats) == 1:
-        return formats[0]
+
+    def settled(format: Format) -> Format:
+        return sized(format, weight, storage.config, header_of)
 
     def begins(format: Format) -> bool:
         header = header_of(format.parts[0] if format.parts else None)
         return header is not None and header[0] in (format.parts[0].dtypes if format.parts else entry.dtypes)
 
-    fitting = [format for format in formats if begins(format)]
-    complete = [format for format in fitting if is_complete(format, weight, header_of, fits)]
-    exact = [format for format in complete if is_complete(format, weight, header_of, fits_exactly)]
-    pointed = [format for format in formats if any(header_of(part) for part in format.parts[1:])]
+    if len(entry.formats) == 1:
+        return settled(entry.formats[0])
+    fitting = [format for format in entry.formats if begins(format)]
+    complete = [one for one in map(settled, fitting) if is_complete(one, weight, header_of, fits)]
+    if complete:
+        return next((one for one in complete if is_complete(one, weight, header_of, fits_exactly)), complete[0])
+    pointed = [format for format in entry.formats if any(header_of(part) for part in format.parts[1:])]
     likely = [format for format in pointed if format in fitting]
-    return (exact or complete or likely or pointed or fitting or formats)[0]
+    return settled((likely or pointed or fitting or list(entry.formats))[0])
 
 
 def _one_by_one(family: Names, storage: Storage, headers: Mapping[str, Header]) -> list[Stored]:

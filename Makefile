@@ -34,5 +34,5 @@ $(BIN)/python:
 	touch $@
 
 .venv/dev.stamp: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,prove,dev]'
 	touch $@ .venv/run.stamp

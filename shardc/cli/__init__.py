@@ -15,6 +15,7 @@ _COMMANDS = {
     "check": "Check the specs, and every target they claim.",
     "explain": "What a code means, why it matters and what to do.",
     "plan": "What each rank keeps of each tensor.",
+    "prove": "Run a model on its shards, and compare what it computes.",
     "schema": "Write the JSON schema of spec files.",
     "verify": "Compare checkpoints' headers with their specs.",
 }

@@ -57,6 +57,9 @@ NAMES: dict[str, str] = {
     "SHD502": "missing-module",
     "SHD503": "orphan",
     "SHD504": "not-generated",
+    # 7xx: what the ranks compute
+    "SHD701": "numbers-differ",
+    "SHD702": "rank-failed",
     # 9xx: bugs of shardc
     "SHD901": "proof-failed",
 }

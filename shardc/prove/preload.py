@@ -1,0 +1,7 @@
+"""What the process that ranks are forked from imports beforehand."""
+
+import transformers.modeling_utils
+
+import shardc.prove.rank
+
+__all__ = ["shardc", "transformers"]

@@ -1,0 +1,100 @@
+"""One proof: a subject, a spec and a mesh."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shardc.checkpoint import read_checkpoint
+from shardc.diagnostics import Diagnostic
+from shardc.emit.tree import tree, write_new
+from shardc.plan.bound import bind
+from shardc.plan.collectives import at_work
+from shardc.plan.compile import compile_plan
+from shardc.plan.evidence import Evidence
+from shardc.plan.plan import Plan
+from shardc.plan.proof import prove as prove_partition
+from shardc.plan.resolved import Resolved
+from shardc.prove.compare import Difference, Differing, first_differing, worst
+from shardc.prove.findings import failed, numbers_differ
+from shardc.prove.launch import run_ranks
+from shardc.prove.subject import Subject
+from shardc.prove.task import Outcome, Task
+from shardc.rules import coverage
+from shardc.rules.meshes import mesh_findings
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What came of it. `difference` is None where the ranks came to no answer; `findings` say what is wrong."""
+
+    mesh: Mapping[str, int]
+    seconds: float
+    difference: Difference | None = None
+    differing: Differing | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    findings: list[Diagnostic] = field(default_factory=list)
+
+
+def prove(subject: Subject, spec: Resolved, mesh: Mapping[str, int], progress: Progress, more: int = 0) -> Proof:
+    """Plans, generates, runs the ranks and compares. `mesh` may leave mesh dims out, which then have one rank."""
+    begin = time.perf_counter()
+    full_mesh = {**dict.fromkeys(spec.mesh_dims, 1), **mesh}
+    plan, findings = planned(subject, spec, full_mesh)
+    if plan is None or findings:
+        return Proof(full_mesh, time.perf_counter() - begin, findings=findings)
+    prove_partition(plan)
+    return computed(subject, plan, progress, more, begin)
+
+
+def planned(subject: Subject, spec: Resolved, mesh: Mapping[str, int]) -> tuple[Plan | None, list[Diagnostic]]:
+    """The plan for the subject's file, or what check and verify have against it."""
+    checkpoint, findings = read_checkpoint(subject.checkpoint)
+    if checkpoint is None:
+        return None, findings
+    bound = bind(spec, Evidence(str(subject.checkpoint), checkpoint.config.data, checkpoint.headers))
+    if bound.findings:
+        return None, bound.findings
+    found = coverage.check(bound, checkpoint.headers).findings
+    compiled = compile_plan(bound, mesh)
+    return compiled.plan, found or mesh_findings(bound, [(mesh, compiled)])
+
+
+def computed(subject: Subject, plan: Plan, progress: Progress, more: int = 0, begin: float | None = None) -> Proof:
+    """The ranks of a plan against the whole model."""
+    begin = time.perf_counter() if begin is None else begin
+    spec = plan.bound.resolved
+    with tempfile.TemporaryDirectory(prefix="shardc-prove-") as name:
+        folder = Path(name)
+        write_new(tree([spec]), folder / "generated")
+        task = Task(
+            folder=folder,
+            package=folder,
+            module=spec.spec.name,
+            checkpoint=subject.checkpoint,
+            config=subject.config,
+            mesh=plan.mesh,
+            ranks=tuple(plan.ranks()),
+            collectives=tuple((one.pattern, one.what, one.over) for one in at_work(plan)),
+            tokens=tuple(map(tuple, subject.tokens.tolist())),
+            more=more,
+            watch=bool(subject.seen),
+        )
+        outcomes = tuple(run_ranks(task, progress))
+    seconds = time.perf_counter() - begin
+    gone = next((one for one in outcomes if one.error and not one.waited), None) or next(
+        (one for one in outcomes if one.error), None
+    )
+    if gone is not None:
+        return Proof(plan.mesh, seconds, outcomes=outcomes, findings=[failed(spec, plan.mesh, gone)])
+    difference = worst(outcomes, subject.wanted)
+    if difference.small:
+        return Proof(plan.mesh, seconds, difference, outcomes=outcomes)
+    first = first_differing(outcomes, subject.seen)
+    findings = [numbers_differ(spec, plan.mesh, difference, first)]
+    return Proof(plan.mesh, seconds, difference, first, outcomes, findings)

@@ -1,0 +1,100 @@
+"""The reference: a class of transformers, built from a config, with weights in which every part matters."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+import transformers
+from torch import nn
+
+#: What is computed in. Weights are rounded to BF16, as files hold them, so that a file loses nothing.
+COMPUTE = torch.float32
+SEED = 20
+
+
+class UnknownModel(Exception):
+    """The installed transformers has no class of this name."""
+
+
+def model_class(config: Mapping[str, Any]) -> Any:
+    """The class that a config's first architecture names. Raises UnknownModel."""
+    names = config.get("architectures") or ["none"]
+    found = getattr(transformers, str(names[0]), None)
+    if found is None or not hasattr(found, "_from_config"):
+        raise UnknownModel(f"transformers {transformers.__version__} has no model class {names[0]}")
+    return found
+
+
+def build(config: Mapping[str, Any]) -> Any:
+    """A model of the config's class, in evaluation, computing in float32; its weights are what its class makes them."""
+    cls = model_class(config)
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    known = cls.config_class.from_dict({**config, "use_cache": False})
+    known._experts_implementation = "eager"
+    model = cls._from_config(known, attn_implementation="eager", dtype=COMPUTE)
+    return model.eval()
+
+
+def randomise(model: nn.Module) -> None:
+    """Weights that let every element of every tensor change the output, all of them exact in BF16.
+
+    A matrix keeps the size of what it is given; vectors (norms, biases, decays) are moved off the constants that their
+    classes begin with. Buffers that belong to the file are moved too.
+    """
+    generator = torch.Generator().manual_seed(SEED)
+    stored = set(model.state_dict(keep_vars=True))
+    with torch.no_grad():
+        for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+            if name in stored and tensor.is_floating_point():
+                noise = torch.randn(tensor.shape, generator=generator)
+                small = tensor.ndim < 2
+                new = tensor + 0.2 * noise if small else noise / _fan_in(name, tensor) ** 0.5
+                tensor.copy_(new.bfloat16().to(tensor.dtype))
+
+
+def _fan_in(name: str, tensor: torch.Tensor) -> float:
+    return 1.0 if "embed" in name or "wte" in name else float(tensor.shape[-1])
+
+
+def inputs(config: Any, length: int) -> torch.Tensor:
+    """[2, length] token ids of the vocabulary."""
+    generator = torch.Generator().manual_seed(SEED + 1)
+    return torch.randint(3, text_config(config).vocab_size, (2, length), generator=generator)
+
+
+def text_config(config: Any) -> Any:
+    """The part of a config that is of the language model."""
+    return config.get_text_config()
+
+
+def answer(output: Any) -> torch.Tensor:
+    """[batch, length, vocab] logits; of a model without a head, its last hidden states."""
+    logits = getattr(output, "logits", None)
+    found = output.last_hidden_state if logits is None else logits
+    assert isinstance(found, torch.Tensor)
+    return found.detach()
+
+
+@contextlib.contextmanager
+def watched(model: nn.Module) -> Iterator[dict[str, torch.Tensor]]:
+    """Collects what each module puts out in a forward pass, in the order in which modules come to an end."""
+    seen: dict[str, torch.Tensor] = {}
+
+    def keep(name: str) -> Any:
+        def hook(module: nn.Module, args: Any, output: Any) -> None:
+            first = output[0] if isinstance(output, tuple) and output else output
+            if isinstance(first, torch.Tensor) and first.is_floating_point():
+                seen[name] = first.detach().clone()
+
+        return hook
+
+    handles = [module.register_forward_hook(keep(name)) for name, module in model.named_modules() if name]
+    try:
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()

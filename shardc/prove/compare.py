@@ -27,11 +27,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differing:
-    """The first module, in the order in which the reference's come to an end, whose output is another on a rank."""
+    """The first module, in the order in which the reference's come to an end, whose output is another on a rank.
+
+    own_parts: the modules before it, after the last that agrees, of which each rank has its own part.
+    """
 
     module: str
     rank: int
     difference: Difference
+    own_parts: tuple[str, ...] = ()
 
 
 def difference(found: torch.Tensor, wanted: torch.Tensor) -> Difference:
@@ -54,12 +58,19 @@ def worst(outcomes: Sequence[Outcome], wanted: torch.Tensor) -> Difference:
 
 
 def first_differing(outcomes: Sequence[Outcome], wanted: Mapping[str, torch.Tensor]) -> Differing | None:
-    """Of the modules whose output has the reference's shape on a rank (others hold a rank's own part)."""
+    """Of the modules whose output has the reference's shape on a rank."""
+    own_parts: list[str] = []
     for module, tensor in wanted.items():
-        for one in outcomes:
-            found = one.seen.get(module)
-            if found is not None and found.shape == tensor.shape:
-                apart = difference(found, tensor)
-                if not apart.small:
-                    return Differing(module, one.rank, apart)
+        compared = [
+            (difference(found, tensor), one.rank)
+            for one in outcomes
+            if (found := one.seen.get(module)) is not None and found.shape == tensor.shape
+        ]
+        apart, rank = max(compared, key=lambda one: one[0].relative, default=(None, 0))
+        if apart is None:
+            own_parts.append(module)
+        elif apart.small:
+            own_parts.clear()
+        else:
+            return Differing(module, rank, apart, tuple(own_parts))
     return None

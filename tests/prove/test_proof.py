@@ -62,6 +62,13 @@ def test_a_matrix_cut_along_the_other_dim(tmp_path: Path) -> None:
     assert len(proof.outcomes) == 2
 
 
+def test_outputs_are_left_apart(tmp_path: Path) -> None:
+    one = "outputs: {gate_up_proj.weight: {concat: [gate_proj.weight, up_proj.weight]}}"
+    proof = proved(edited(tmp_path, "    use: gated_mlp\n", f"    use: gated_mlp\n    {one}\n"), tmp_path, tp=2)
+    assert proof.findings == []
+    assert "model.layers.0.mlp.up_proj.weight" in proof.outcomes[0].shapes
+
+
 def test_a_mesh_that_the_plan_refuses_is_not_run(tmp_path: Path) -> None:
     proof = proved(edited(tmp_path, "kv_heads: {size: num_kv_heads, if_fewer: replicate}", "kv_heads: {size: num_kv_heads}"), tmp_path, tp=4)  # fmt: skip
     assert [finding.code for finding in proof.findings] == ["SHD201"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -11,6 +12,8 @@ from shardc.prove.task import Outcome
 
 #: Float32 sums in another order differ by some 1e-6 of the largest logit; a wrong cut by 1e-2 and more.
 TOLERANCE = 1e-4
+#: The name of a module that is one of a list, and in no other list.
+_LAYER = re.compile(r"(?:[a-z_]\w*\.)+\d+")
 
 
 @dataclass(frozen=True)
@@ -60,17 +63,28 @@ def worst(outcomes: Sequence[Outcome], wanted: torch.Tensor) -> Difference:
 def first_differing(outcomes: Sequence[Outcome], wanted: Mapping[str, torch.Tensor]) -> Differing | None:
     """Of the modules whose output has the reference's shape on a rank."""
     own_parts: list[str] = []
-    for module, tensor in wanted.items():
-        compared = [
-            (difference(found, tensor), one.rank)
-            for one in outcomes
-            if (found := one.seen.get(module)) is not None and found.shape == tensor.shape
-        ]
-        apart, rank = max(compared, key=lambda one: one[0].relative, default=(None, 0))
-        if apart is None:
+    for module in wanted:
+        found = _of_module(module, outcomes, wanted)
+        if found is None:
             own_parts.append(module)
-        elif apart.small:
+        elif found.difference.small:
             own_parts.clear()
         else:
-            return Differing(module, rank, apart, tuple(own_parts))
+            return replace(found, own_parts=tuple(own_parts))
     return None
+
+
+def by_layer(outcomes: Sequence[Outcome], wanted: Mapping[str, torch.Tensor]) -> list[Differing]:
+    """The difference of each layer's output on the rank where it is largest: `model.layers.0`, `h.11`."""
+    found = [_of_module(module, outcomes, wanted) for module in wanted if _LAYER.fullmatch(module)]
+    return [one for one in found if one is not None]
+
+
+def _of_module(module: str, outcomes: Sequence[Outcome], wanted: Mapping[str, torch.Tensor]) -> Differing | None:
+    """The largest difference of one module's output; None where no rank has all of it."""
+    compared = [
+        Differing(module, one.rank, difference(found, wanted[module]))
+        for one in outcomes
+        if (found := one.seen.get(module)) is not None and found.shape == wanted[module].shape
+    ]
+    return max(compared, key=lambda one: one.difference.relative, default=None)

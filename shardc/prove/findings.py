@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shardc.diagnostics import Diagnostic
 from shardc.plan.resolved import Resolved
@@ -15,7 +15,11 @@ _SHOWN = 6
 
 
 def numbers_differ(
-    spec: Resolved, mesh: Mapping[str, int], difference: Difference, first: Differing | None
+    spec: Resolved,
+    mesh: Mapping[str, int],
+    difference: Difference,
+    first: Differing | None,
+    layers: Sequence[Differing],
 ) -> Diagnostic:
     """SHD701: the ranks' answer is not the whole model's."""
     message = (
@@ -31,6 +35,10 @@ def numbers_differ(
         )
         if first.own_parts:
             notes += (f"not compared before it, as each rank has its own part: {_list(first.own_parts)}",)
+    notes += tuple(
+        f"{one.module}: max |difference| {one.difference.absolute:.2g}, {one.difference.relative:.2g} of the largest"
+        for one in layers[:_SHOWN]
+    )
     return Diagnostic("SHD701", message, notes=notes, help=_HELP)
 
 

@@ -18,7 +18,7 @@ from shardc.plan.evidence import Evidence
 from shardc.plan.plan import Plan
 from shardc.plan.proof import prove as prove_partition
 from shardc.plan.resolved import Resolved
-from shardc.prove.compare import Difference, Differing, first_differing, worst
+from shardc.prove.compare import Difference, Differing, by_layer, first_differing, worst
 from shardc.prove.findings import failed, numbers_differ
 from shardc.prove.launch import run_ranks
 from shardc.prove.subject import Subject
@@ -100,5 +100,6 @@ def computed(subject: Subject, plan: Plan, progress: Progress, more: int = 0, be
     if difference.small:
         return Proof(plan.mesh, seconds, difference, outcomes=outcomes)
     first = first_differing(outcomes, subject.seen)
-    findings = [numbers_differ(spec, plan.mesh, difference, first)]
+    layers = by_layer(outcomes, subject.seen)
+    findings = [numbers_differ(spec, plan.mesh, difference, first, layers)]
     return Proof(plan.mesh, seconds, difference, first, outcomes, findings)

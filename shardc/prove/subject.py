@@ -29,8 +29,9 @@ class TooLarge(Exception):
 class Subject:
     """A model as a whole.
 
-    origin: the file of its config. checkpoint: the directory of its weights. tokens: [batch, length] ids; wanted: the model's answer to them; completed:
-    what it goes on with. seen: what its modules put out, by name, in the order in which they come to an end.
+    origin: the file of its config. checkpoint: the directory of its weights. tokens: [batch, length] ids; wanted: the
+    model's answer to them; completed: what it goes on with. seen: what its modules put out, by name, in the order in
+    which they come to an end.
     """
 
     config: Mapping[str, Any]

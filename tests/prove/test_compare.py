@@ -6,7 +6,7 @@ from math import inf, nan
 
 import torch
 
-from shardc.prove.compare import Difference, Differing, difference, first_differing, worst
+from shardc.prove.compare import Difference, Differing, by_layer, difference, first_differing, worst
 from shardc.prove.task import Outcome
 
 WANTED = {"norm": torch.tensor([2.0, 4.0]), "q": torch.ones(6), "act": torch.ones(6), "o": torch.tensor([1.0, -8.0])}
@@ -44,3 +44,13 @@ def test_parts_before_one_that_agrees_are_not_told() -> None:
 
 def test_none_differs() -> None:
     assert first_differing([outcome(0, norm=[2, 4], o=[1, -8])], WANTED) is None
+
+
+def test_by_layer_on_the_rank_that_is_farthest_off() -> None:
+    wanted = {name: torch.tensor([2.0]) for name in ("h.0.mlp.experts.3", "h.0", "h.1", "h.2", "norm")}
+    ranks = [Outcome(0, seen={**wanted, "h.2": torch.ones(2)}), Outcome(1, seen={**wanted, "h.1": torch.tensor([3.0])})]
+    assert by_layer(ranks, wanted) == [
+        Differing("h.0", 0, Difference(0.0, 0.0)),
+        Differing("h.1", 1, Difference(1.0, 0.5)),
+        Differing("h.2", 1, Difference(0.0, 0.0)),
+    ]

@@ -43,7 +43,8 @@ def test_query_rows_that_stand_for_other_heads(tmp_path: Path) -> None:
     assert finding.message.startswith(
         f"{tmp_path}/llama.yaml at tp=2: the ranks do not compute what the whole model does: max |difference| "
     )
-    first, others = finding.notes
+    first, others, *layers = finding.notes
+    assert [note.split(": max |difference| ")[0] for note in layers] == ["model.layers.0", "model.layers.1"]
     assert first.startswith("the first module that differs is model.layers.0.self_attn.o_proj, on rank 0: max ")
     at = "model.layers.0.self_attn"
     assert others == f"not compared before it, as each rank has its own part: {at}.q_proj, {at}.k_proj, {at}.v_proj"

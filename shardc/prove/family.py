@@ -22,6 +22,10 @@ def as_it_is(tensors: Tensors, config: Mapping[str, Any]) -> Tensors:
     return tensors
 
 
+def sound(model: Any) -> None:
+    """The model's class does what it should."""
+
+
 @dataclass(frozen=True)
 class Family:
     """What is particular to some model types of transformers.
@@ -31,6 +35,7 @@ class Family:
     that undo it. A pattern is a regular expression; of each list the first that matches is taken.
     to_file, from_file: layouts of tensors that differ in published files, after (before) the renames.
     reduced: by the class of a norm, what it takes the mean square of, from the arguments of its forward pass.
+    mend: what a class of the installed transformers has wrong, put right in a model of it.
     length: tokens that it takes to use every part of the model.
     """
 
@@ -41,6 +46,7 @@ class Family:
     to_file: Relayout = as_it_is
     from_file: Relayout = as_it_is
     reduced: Mapping[str, Callable[..., torch.Tensor]] = field(default_factory=dict)
+    mend: Callable[[Any], None] = sound
     length: int = 24
 
 

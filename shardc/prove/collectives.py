@@ -122,7 +122,7 @@ def _share_statistic(module: nn.Module, line: Line, family: Family) -> None:
     eps: float = next(getattr(module, name) for name in ("variance_epsilon", "eps") if hasattr(module, name))
 
     def hook(module: nn.Module, args: Any, output: Any) -> Any:
-        x = squared(*args).float()
+        x = squared(module, *args).float()
         own = x.pow(2).sum(-1, keepdim=True)
         count = torch.full_like(own, x.shape[-1])
         mean: torch.Tensor = line.sum(own) / line.sum(count)
@@ -132,7 +132,7 @@ def _share_statistic(module: nn.Module, line: Line, family: Family) -> None:
     module.register_forward_hook(hook)
 
 
-def _its_input(hidden: torch.Tensor, *_: Any) -> torch.Tensor:
+def _its_input(module: nn.Module, hidden: torch.Tensor, *_: Any) -> torch.Tensor:
     return hidden
 
 

@@ -34,7 +34,7 @@ class Family:
     renames: (pattern, replacement) of names that transformers writes, to those of published files; `back` are those
     that undo it. A pattern is a regular expression; of each list the first that matches is taken.
     to_file, from_file: layouts of tensors that differ in published files, after (before) the renames.
-    reduced: by the class of a norm, what it takes the mean square of, from the arguments of its forward pass.
+    reduced: by the class of a norm, what it takes the mean square of, from itself and the arguments of its forward pass.
     mend: what a class of the installed transformers has wrong, put right in a model of it.
     length: tokens that it takes to use every part of the model.
     """

@@ -23,6 +23,18 @@ def as_it_is(tensors: Tensors, config: Mapping[str, Any]) -> Tensors:
 
 
 @dataclass(frozen=True)
+class PerHead:
+    """Arguments of a module's forward pass with an entry for each head, counted over the whole model.
+
+    names: of the arguments, [batch * heads, ...] or, of four dims, [batch, heads, ...].
+    weight: the module's own whose input dim is heads * head_dim.
+    """
+
+    names: tuple[str, ...]
+    weight: str
+
+
+@dataclass(frozen=True)
 class Family:
     """What is particular to some model types of transformers.
 
@@ -31,6 +43,7 @@ class Family:
     that undo it. A pattern is a regular expression; of each list the first that matches is taken.
     to_file, from_file: layouts of tensors that differ in published files, after (before) the renames.
     reduced: by the class of a norm, what it takes the mean square of, from the arguments of its forward pass.
+    per_head: by the class of a module, what it is given of every head, of which a rank takes those of its own.
     length: tokens that it takes to use every part of the model.
     """
 
@@ -41,6 +54,7 @@ class Family:
     to_file: Relayout = as_it_is
     from_file: Relayout = as_it_is
     reduced: Mapping[str, Callable[..., torch.Tensor]] = field(default_factory=dict)
+    per_head: Mapping[str, PerHead] = field(default_factory=dict)
     length: int = 24
 
 

@@ -17,6 +17,7 @@ from shardc.prove import reference
 from shardc.prove.collectives import install
 from shardc.prove.families import family_of
 from shardc.prove.groups import lines
+from shardc.prove.heads import take_heads
 from shardc.prove.local import local_model
 from shardc.prove.task import Outcome, Task
 
@@ -50,15 +51,16 @@ def _compute(task: Task, rank: int, running: list[str]) -> Outcome:
     model, sources = local_model(task.config, family, tensors)
     vocab = reference.text_config(model.config).vocab_size
     install(model, sources, task.collectives, across, regions, family, vocab)
+    take_heads(model, sources, regions, family)
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     ids = torch.tensor(task.tokens)
     with torch.no_grad(), _named_calls(model, running):
         if task.watch:
             with reference.watched(model) as seen:
-                answer = reference.answer(model(input_ids=ids))
+                answer = reference.ask(model, ids)
         else:
             seen = {}
-            answer = reference.answer(model(input_ids=ids))
+            answer = reference.ask(model, ids)
         completed = complete(model, ids, task.more)
     # All ranks are done before one leaves, so that none waits for a rank that is gone.
     dist.barrier()
@@ -69,7 +71,7 @@ def _compute(task: Task, rank: int, running: list[str]) -> Outcome:
 def complete(model: Any, ids: torch.Tensor, more: int) -> tuple[tuple[int, ...], ...]:
     """`more` tokens after each row of ids, each the likeliest one after all before it."""
     for _ in range(more):
-        ids = torch.cat([ids, reference.answer(model(input_ids=ids))[:, -1:].argmax(-1)], dim=1)
+        ids = torch.cat([ids, reference.ask(model, ids)[:, -1:].argmax(-1)], dim=1)
     return tuple(tuple(row[len(row) - more :]) for row in ids.tolist())
 
 

@@ -71,12 +71,20 @@ def text_config(config: Any) -> Any:
     return config.get_text_config()
 
 
-def answer(output: Any) -> torch.Tensor:
-    """[batch, length, vocab] logits; of a model without a head, its last hidden states."""
+def ask(model: Any, ids: torch.Tensor) -> torch.Tensor:
+    """The answer to [batch, length] ids: [batch, length, vocab] logits.
+
+    Of a model without a head it is the last hidden states, and behind them, as one more place, what it pools of them.
+    """
+    kinds = getattr(model.config, "type_vocab_size", None)
+    output = model(input_ids=ids, token_type_ids=ids % kinds) if kinds else model(input_ids=ids)
     logits = getattr(output, "logits", None)
-    found = output.last_hidden_state if logits is None else logits
-    assert isinstance(found, torch.Tensor)
-    return found.detach()
+    if logits is None:
+        pooled = getattr(output, "pooler_output", None)
+        last = output.last_hidden_state
+        logits = last if pooled is None else torch.cat([last, pooled[:, None]], dim=1)
+    assert isinstance(logits, torch.Tensor)
+    return logits.detach()
 
 
 @contextlib.contextmanager

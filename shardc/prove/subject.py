@@ -77,7 +77,7 @@ def _answered(
     model: Any, config: Mapping[str, Any], checkpoint: Path, tokens: torch.Tensor, more: int, *, watch: bool
 ) -> Subject:
     with torch.no_grad(), reference.watched(model) as seen:
-        wanted = reference.answer(model(input_ids=tokens))
+        wanted = reference.ask(model, tokens)
     if not watch:
         seen.clear()
     with torch.no_grad():

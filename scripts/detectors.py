@@ -15,6 +15,7 @@ from shardc.checkpoint import read_checkpoint
 from shardc.cli.specs import recorded
 from shardc.diagnostics import Diagnostic, ShardcBug
 from shardc.emit.tree import tree
+from shardc.layout.units import CutError
 from shardc.plan.bound import bind
 from shardc.plan.compile import Compiled, compile_plan
 from shardc.plan.evidence import Evidence, Header
@@ -49,9 +50,10 @@ def detector(code: str) -> str:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the ranks came to: the largest difference relative to the largest logit, or in which module they stopped.
+    """What the ranks came to.
 
-    Both are None where no plan can be made at all: then there is nothing to run.
+    code: of the finding, if any. relative: the largest difference, relative to the largest logit. stopped: why there is
+    no answer, and where. Without both, no plan could be made, and there was nothing to run.
     """
 
     code: str = ""
@@ -60,17 +62,20 @@ class Numbers:
 
     @property
     def shown(self) -> str:
-        """A cell of the table."""
+        """A cell of the page."""
         if self.relative is not None:
             return "another shape" if self.relative == float("inf") else f"{self.relative:.2g}"
-        return "no plan" if self.stopped is None else "stops"
+        if self.stopped is None:
+            return "no plan"
+        return "not loaded" if "ShardError" in self.stopped else "stops"
 
 
 def said(fault: Fault) -> set[str]:
     """The codes of all errors of `shardc check` and `shardc verify`, and that of the partition proof.
 
     They are asked of the spec's own targets, and of the fault's small config on its mesh. The headers of the small
-    checkpoint are those that the spec without the fault expects, which is what the reference's checkpoint has.
+    checkpoint are those that the spec without the fault expects, which is what the reference's checkpoint has; where
+    only a file could tell them (gpt-oss in BF16), the spec's own targets have to do.
     """
     document = _document(fault)
     found: set[str] = set()
@@ -80,7 +85,7 @@ def said(fault: Fault) -> set[str]:
         found.add(str(bug)[:6])
     spec = _resolved(document)
     headers = _headers(fault.clean)
-    if spec is not None:
+    if spec is not None and headers is not None:
         found |= _codes(_of_small(fault, spec, headers))
         found |= _proof(fault, spec, headers)
     return found
@@ -128,17 +133,22 @@ def _resolved(document: Document) -> Resolved | None:
     return None if findings else resolved
 
 
-def _headers(clean: Fault) -> Mapping[str, Header]:
-    """The headers that a spec without a fault expects of a file of the small config."""
+def _headers(clean: Fault) -> Mapping[str, Header] | None:
+    """The headers that a spec without a fault expects of a file of the small config; None where it cannot be without
+    one.
+    """
     spec = _resolved(_document(clean))
     assert spec is not None, clean.name
     bound = bind(spec, Evidence(clean.config, clean.small_config()))
-    return {
-        name: (part.dtype, tuple(dim.size for dim in stored_dims(family, part)))
-        for family in bound.families
-        for part in family.stored.parts
-        for name in part.names
-    }
+    try:
+        return {
+            name: (part.dtype, tuple(dim.size for dim in stored_dims(family, part)))
+            for family in bound.families
+            for part in family.stored.parts
+            for name in part.names
+        }
+    except CutError:
+        return None
 
 
 def _of_small(fault: Fault, spec: Resolved, headers: Mapping[str, Header]) -> Iterable[Diagnostic]:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 TABLE = ROOT / "tests" / "prove" / "faults"
 #: Where a fault may be planted, as the table of the page says it.
 PLACES = ("spec", "module", "runtime", "plan")
+_FIELDS = {"of", "slip", "config", "with", "mesh", "caught", *PLACES[:3], "drop", "add", "shares"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Edit:
 class Fault:
     """One fault.
 
-    slip: what the author of an engine gets wrong. config: a small config, with the changes `given`.
+    group: the file of the table. of: the spec. slip: what the author of an engine gets wrong.
+    config: a small config, with the changes `given`.
     spec, module, runtime: edits of the spec's text, of the loader generated of it, and of what all loaders share.
     dropped: patterns of tensors whose collectives the plan loses; added: collectives that it gains.
     shares: [start, stop) of an axis on each rank, in place of those that the plan deals.
@@ -50,6 +52,7 @@ class Fault:
     """
 
     name: str
+    group: str
     of: str
     slip: str
     config: str
@@ -62,7 +65,6 @@ class Fault:
     dropped: tuple[str, ...] = ()
     added: tuple[Done, ...] = ()
     shares: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    sample: bool = False
 
     @property
     def places(self) -> list[str]:
@@ -116,25 +118,30 @@ def _edited(text: str, edits: tuple[Edit, ...], where: str) -> str:
 def faults() -> tuple[Fault, ...]:
     """All of the table: a file for each group of specs, in the order of their names."""
     return tuple(
-        _fault(name, entry)
+        _fault(path.stem, name, entry)
         for path in sorted(TABLE.glob("*.yaml"))
         for name, entry in yaml.safe_load(path.read_text(encoding="utf-8")).items()
     )
 
 
-def _fault(name: str, entry: dict[str, Any]) -> Fault:
-    edits = {place: tuple(Edit(**one) for one in entry.pop(place, ())) for place in PLACES[:3]}
+def _fault(group: str, name: str, entry: dict[str, Any]) -> Fault:
+    unknown = entry.keys() - _FIELDS
+    if unknown:
+        raise ValueError(f"{name}: unknown fields {', '.join(sorted(unknown))}")
+    edits = {place: tuple(Edit(**one) for one in entry.get(place, ())) for place in PLACES[:3]}
     return Fault(
         name=name,
+        group=group,
         of=entry["of"],
-        slip=entry.pop("slip"),
-        config=entry.pop("config", entry.pop("of")),
-        mesh=entry.pop("mesh"),
-        caught=frozenset(entry.pop("caught")),
-        given=entry.pop("with", {}),
-        dropped=tuple(entry.pop("drop", ())),
-        added=tuple((pattern, what, over) for pattern, what, over in entry.pop("add", ())),
-        shares={axis: tuple(map(tuple, spans)) for axis, spans in entry.pop("shares", {}).items()},
-        **edits,
-        **entry,
+        slip=entry["slip"],
+        config=entry.get("config", entry["of"]),
+        mesh=entry["mesh"],
+        caught=frozenset(entry["caught"]),
+        given=entry.get("with", {}),
+        dropped=tuple(entry.get("drop", ())),
+        added=tuple((pattern, what, over) for pattern, what, over in entry.get("add", ())),
+        shares={axis: tuple((a, b) for a, b in spans) for axis, spans in entry.get("shares", {}).items()},
+        spec=edits["spec"],
+        module=edits["module"],
+        runtime=edits["runtime"],
     )

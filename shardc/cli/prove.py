@@ -77,7 +77,7 @@ def _file(spec: str) -> Path:
 
 def _subjects(spec: Resolved, config: Path | None, checkpoint: Path | None) -> Iterator[Subject]:
     from shardc.prove.reference import UnknownModel
-    from shardc.prove.small import read_small, small_configs
+    from shardc.prove.small import small_configs
     from shardc.prove.subject import TooLarge, made_up, published
 
     folder = Path(spec.document.file).parent / "small"
@@ -90,7 +90,7 @@ def _subjects(spec: Resolved, config: Path | None, checkpoint: Path | None) -> I
             return
         for path in configs:
             with tempfile.TemporaryDirectory(prefix="shardc-prove-") as checkpoint_folder:
-                yield made_up(read_small(path), spec, Path(checkpoint_folder))
+                yield made_up(path, spec, Path(checkpoint_folder))
     except (UnknownModel, TooLarge, ValueError) as error:
         raise click.UsageError(str(error)) from error
 

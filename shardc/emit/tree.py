@@ -94,13 +94,6 @@ def write(tree: Tree, folder: Path, found: list[Difference]) -> list[Path]:
     return touched
 
 
-def write_new(tree: Tree, folder: Path) -> None:
-    """Write the whole package to a folder that is not there yet."""
-    folder.mkdir(parents=True)
-    for name, text in tree.files.items():
-        replace_file(folder / name, text)
-
-
 def _others(tree: Tree, folder: Path, complete: bool) -> list[Difference]:
     out = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:

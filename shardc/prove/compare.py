@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -11,6 +12,8 @@ from shardc.prove.task import Outcome
 
 #: Float32 sums in another order differ by some 1e-6 of the largest logit; a wrong cut by 1e-2 and more.
 TOLERANCE = 1e-4
+#: The name of a module that is one of a list, and in no other list.
+_LAYER = re.compile(r"(?:[a-z_]\w*\.)+\d+")
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differing:
-    """The first module, in the order in which the reference's come to an end, whose output is another on a rank."""
+    """The first module, in the order in which the reference's come to an end, whose output is another on a rank.
+
+    own_parts: the modules before it, after the last that agrees, of which each rank has its own part.
+    """
 
     module: str
     rank: int
     difference: Difference
+    own_parts: tuple[str, ...] = ()
 
 
 def difference(found: torch.Tensor, wanted: torch.Tensor) -> Difference:
@@ -54,12 +61,30 @@ def worst(outcomes: Sequence[Outcome], wanted: torch.Tensor) -> Difference:
 
 
 def first_differing(outcomes: Sequence[Outcome], wanted: Mapping[str, torch.Tensor]) -> Differing | None:
-    """Of the modules whose output has the reference's shape on a rank (others hold a rank's own part)."""
-    for module, tensor in wanted.items():
-        for one in outcomes:
-            found = one.seen.get(module)
-            if found is not None and found.shape == tensor.shape:
-                apart = difference(found, tensor)
-                if not apart.small:
-                    return Differing(module, one.rank, apart)
+    """Of the modules whose output has the reference's shape on a rank."""
+    own_parts: list[str] = []
+    for module in wanted:
+        found = _of_module(module, outcomes, wanted)
+        if found is None:
+            own_parts.append(module)
+        elif found.difference.small:
+            own_parts.clear()
+        else:
+            return replace(found, own_parts=tuple(own_parts))
     return None
+
+
+def by_layer(outcomes: Sequence[Outcome], wanted: Mapping[str, torch.Tensor]) -> list[Differing]:
+    """The difference of each layer's output on the rank where it is largest: `model.layers.0`, `h.11`."""
+    found = [_of_module(module, outcomes, wanted) for module in wanted if _LAYER.fullmatch(module)]
+    return [one for one in found if one is not None]
+
+
+def _of_module(module: str, outcomes: Sequence[Outcome], wanted: Mapping[str, torch.Tensor]) -> Differing | None:
+    """The largest difference of one module's output; None where no rank has all of it."""
+    compared = [
+        Differing(module, one.rank, difference(found, wanted[module]))
+        for one in outcomes
+        if (found := one.seen.get(module)) is not None and found.shape == wanted[module].shape
+    ]
+    return max(compared, key=lambda one: one.difference.relative, default=None)

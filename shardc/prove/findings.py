@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shardc.diagnostics import Diagnostic
 from shardc.plan.resolved import Resolved
@@ -11,9 +11,15 @@ from shardc.prove.task import Outcome
 
 _HELP = "compare the spec's entry for this module with the model's code; `shardc plan --tensor` shows each rank's rows"
 
+_SHOWN = 6
+
 
 def numbers_differ(
-    spec: Resolved, mesh: Mapping[str, int], difference: Difference, first: Differing | None
+    spec: Resolved,
+    mesh: Mapping[str, int],
+    difference: Difference,
+    first: Differing | None,
+    layers: Sequence[Differing],
 ) -> Diagnostic:
     """SHD701: the ranks' answer is not the whole model's."""
     message = (
@@ -27,6 +33,12 @@ def numbers_differ(
             f"the first module that differs is {first.module}, on rank {first.rank}: "
             f"max |difference| {apart.absolute:.2g}, {apart.relative:.2g} of the largest",
         )
+        if first.own_parts:
+            notes += (f"not compared before it, as each rank has its own part: {_list(first.own_parts)}",)
+    notes += tuple(
+        f"{one.module}: max |difference| {one.difference.absolute:.2g}, {one.difference.relative:.2g} of the largest"
+        for one in layers[:_SHOWN]
+    )
     return Diagnostic("SHD701", message, notes=notes, help=_HELP)
 
 
@@ -35,6 +47,12 @@ def failed(spec: Resolved, mesh: Mapping[str, int], outcome: Outcome) -> Diagnos
     where = f" in {outcome.module}" if outcome.module else ""
     message = f"{spec.document.file} at {shown(mesh)}: rank {outcome.rank} failed{where}"
     return Diagnostic("SHD702", message, notes=tuple(outcome.error.splitlines()[:8]), help=_HELP)
+
+
+def _list(modules: tuple[str, ...]) -> str:
+    """The last few of them."""
+    rest = len(modules) - _SHOWN
+    return (f"{rest} more, " if rest > 0 else "") + ", ".join(modules[-_SHOWN:])
 
 
 def shown(mesh: Mapping[str, int]) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shardc.checkpoint import read_checkpoint
+from shardc.checkpoint import read_checkpoint, read_config
 from shardc.diagnostics import Diagnostic
-from shardc.emit.tree import Tree, tree, write_new
+from shardc.emit.tree import Tree, differences, tree, write
 from shardc.plan.bound import bind
 from shardc.plan.collectives import at_work
 from shardc.plan.compile import compile_plan
@@ -18,7 +18,7 @@ from shardc.plan.evidence import Evidence
 from shardc.plan.plan import Plan
 from shardc.plan.proof import prove as prove_partition
 from shardc.plan.resolved import Resolved
-from shardc.prove.compare import Difference, Differing, first_differing, worst
+from shardc.prove.compare import Difference, Differing, by_layer, first_differing, worst
 from shardc.prove.findings import failed, numbers_differ
 from shardc.prove.launch import run_ranks
 from shardc.prove.subject import Subject
@@ -59,7 +59,10 @@ def planned(subject: Subject, spec: Resolved, mesh: Mapping[str, int]) -> tuple[
     checkpoint, findings = read_checkpoint(subject.checkpoint)
     if checkpoint is None:
         return None, findings
-    bound = bind(spec, Evidence(str(subject.checkpoint), checkpoint.config.data, checkpoint.headers))
+    config, findings = read_config(subject.origin)
+    if config is None:
+        return None, findings
+    bound = bind(spec, Evidence(subject.origin.name, config.data, checkpoint.headers, config.source))
     if bound.findings:
         return None, bound.findings
     found = coverage.check(bound, checkpoint.headers).findings
@@ -88,7 +91,8 @@ def computed(
     spec = plan.bound.resolved
     with tempfile.TemporaryDirectory(prefix="shardc-prove-") as name:
         folder = Path(name)
-        write_new(package or tree([spec]), folder / "generated")
+        package = package or tree([spec])
+        write(package, folder / "generated", differences(package, folder / "generated", complete=True))
         task = Task(
             folder=folder,
             package=folder,
@@ -113,5 +117,6 @@ def computed(
     if difference.small:
         return Proof(plan.mesh, seconds, difference, outcomes=outcomes)
     first = first_differing(outcomes, subject.seen)
-    findings = [numbers_differ(spec, plan.mesh, difference, first)]
+    layers = by_layer(outcomes, subject.seen)
+    findings = [numbers_differ(spec, plan.mesh, difference, first, layers)]
     return Proof(plan.mesh, seconds, difference, first, outcomes, findings)

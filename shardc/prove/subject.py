@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from shardc.prove.checkpoint import write_checkpoint
 from shardc.prove.families import family_of
 from shardc.prove.files import to_file
 from shardc.prove.rank import complete
+from shardc.prove.small import read_small
 
 #: Parameters beyond which a model with random weights is more than a machine should be asked for.
 LARGEST = 2_000_000_000
@@ -29,11 +29,13 @@ class TooLarge(Exception):
 class Subject:
     """A model as a whole.
 
-    checkpoint: the directory of its file. tokens: [batch, length] ids; wanted: the model's answer to them; completed:
-    what it goes on with. seen: what its modules put out, by name, in the order in which they come to an end.
+    origin: the file of its config. checkpoint: the directory of its weights. tokens: [batch, length] ids; wanted: the
+    model's answer to them; completed: what it goes on with. seen: what its modules put out, by name, in the order in
+    which they come to an end.
     """
 
     config: Mapping[str, Any]
+    origin: Path
     checkpoint: Path
     parameters: int
     tokens: torch.Tensor
@@ -47,11 +49,12 @@ class Subject:
         return str(self.config["architectures"][0])
 
 
-def made_up(config: Mapping[str, Any], spec: Resolved, folder: Path) -> Subject:
-    """A model of the config with random weights, written to `folder` as published checkpoints of its kind are.
+def made_up(origin: Path, spec: Resolved, folder: Path) -> Subject:
+    """A model of a config file with random weights, written to `folder` as published checkpoints of its kind are.
 
-    Raises reference.UnknownModel, and TooLarge.
+    Raises reference.UnknownModel, TooLarge, and ValueError where the file is no config.
     """
+    config = read_small(origin)
     with torch.device("meta"):
         size = sum(one.numel() for one in reference.build(config).parameters())
     if size > LARGEST:
@@ -61,20 +64,29 @@ def made_up(config: Mapping[str, Any], spec: Resolved, folder: Path) -> Subject:
     reference.randomise(model)
     family = family_of(str(config["model_type"]))
     write_checkpoint(folder, config, to_file(model, family, config), spec)
-    return _answered(model, config, folder, reference.inputs(model.config, family.length), 0, watch=True)
+    tokens = reference.inputs(model.config, family.length)
+    return _answered(model, config, origin, folder, tokens, 0, watch=True)
 
 
 def published(checkpoint: Path, tokens: torch.Tensor | None = None, more: int = 0) -> Subject:
-    """A checkpoint of safetensors, as transformers loads it. Raises reference.UnknownModel, and OSError."""
-    config = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
+    """A checkpoint of safetensors, as transformers loads it. Raises reference.UnknownModel, OSError, and ValueError."""
+    origin = checkpoint / "config.json"
+    config = read_small(origin)
     cls = reference.model_class(config)
     model = cls.from_pretrained(checkpoint, dtype=reference.COMPUTE, attn_implementation="eager").eval()
     ids = reference.inputs(model.config, family_of(str(config["model_type"])).length) if tokens is None else tokens
-    return _answered(model, config, checkpoint, ids, more, watch=False)
+    return _answered(model, config, origin, checkpoint, ids, more, watch=False)
 
 
 def _answered(
-    model: Any, config: Mapping[str, Any], checkpoint: Path, tokens: torch.Tensor, more: int, *, watch: bool
+    model: Any,
+    config: Mapping[str, Any],
+    origin: Path,
+    checkpoint: Path,
+    tokens: torch.Tensor,
+    more: int,
+    *,
+    watch: bool,
 ) -> Subject:
     with torch.no_grad(), reference.watched(model) as seen:
         wanted = reference.answer(model(input_ids=tokens))
@@ -83,4 +95,4 @@ def _answered(
     with torch.no_grad():
         completed = complete(model, tokens, more)
     size = sum(one.numel() for one in model.parameters())
-    return Subject(config, checkpoint, size, tokens, wanted, completed, seen)
+    return Subject(config, origin, checkpoint, size, tokens, wanted, completed, seen)

@@ -52,8 +52,13 @@ def randomise(model: nn.Module) -> None:
             if name in stored and tensor.is_floating_point():
                 noise = torch.randn(tensor.shape, generator=generator)
                 small = tensor.ndim < 2
-                new = tensor + 0.2 * noise if small else noise / _fan_in(name, tensor) ** 0.5
+                new = tensor + _step(name) * noise if small else noise / _fan_in(name, tensor) ** 0.5
                 tensor.copy_(new.bfloat16().to(tensor.dtype))
+
+
+def _step(name: str) -> float:
+    """How far a vector is moved; a bias that chooses experts so little that every expert is still chosen."""
+    return 0.1 if "correction_bias" in name else 0.2
 
 
 def _fan_in(name: str, tensor: torch.Tensor) -> float:

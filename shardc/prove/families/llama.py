@@ -12,11 +12,23 @@ _ATTENTION = (
     "Qwen3Attention",
     "Qwen3MoeAttention",
     "MixtralAttention",
+    "Olmo2Attention",
+    "MiniMaxM2Attention",
 )
 
 FAMILIES = (
     Family(
-        model_types=("llama", "mistral", "smollm3", "qwen2", "qwen3", "qwen3_moe", "mixtral"),
+        model_types=(
+            "llama",
+            "mistral",
+            "smollm3",
+            "qwen2",
+            "qwen3",
+            "qwen3_moe",
+            "mixtral",
+            "olmo2",
+            "minimax_m2",
+        ),
         counts=dict.fromkeys(_ATTENTION, grouped_query),
     ),
 )

@@ -140,8 +140,11 @@ def _dispatch(owned: Owned, matches: Any, regions: Regions) -> None:
     """Tokens that go to experts of other ranks weigh nothing here; experts are counted from the rank's first."""
     here = _experts(owned, matches, regions)
     module: Any = owned.module
-    module.num_experts = len(here)
     names = list(inspect.signature(type(module).forward).parameters)[1:]
+    if len(names) == 1:
+        _dispatch_sorted(module, here)
+        return
+    module.num_experts = len(here)
     index = next(i for i, name in enumerate(names) if "ind" in name)
     weight = next(i for i, name in enumerate(names) if "weight" in name)
 
@@ -154,6 +157,21 @@ def _dispatch(owned: Owned, matches: Any, regions: Regions) -> None:
         return tuple(changed)
 
     module.register_forward_pre_hook(before)
+
+
+def _dispatch_sorted(module: Any, here: Sequence[int]) -> None:
+    """Experts that take [experts * tokens, hidden], their weight in it already: others' tokens come out as zeros."""
+    experts = module.num_experts
+
+    def before(module: nn.Module, args: Any) -> Any:
+        return args[0].view(experts, -1, args[0].shape[-1])[here].flatten(0, 1)
+
+    def after(module: nn.Module, args: Any, output: torch.Tensor) -> torch.Tensor:
+        own = output.view(len(here), -1, output.shape[-1])
+        return own.new_zeros(experts, *own.shape[1:]).index_copy(0, torch.tensor(here), own).flatten(0, 1)
+
+    module.register_forward_pre_hook(before)
+    module.register_forward_hook(after)
 
 
 def _experts(owned: Owned, matches: Any, regions: Regions) -> list[int]:

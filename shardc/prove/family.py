@@ -22,6 +22,10 @@ def as_it_is(tensors: Tensors, config: Mapping[str, Any]) -> Tensors:
     return tensors
 
 
+def sound(model: Any) -> None:
+    """The model's class does what it should."""
+
+
 @dataclass(frozen=True)
 class Family:
     """What is particular to some model types of transformers.
@@ -30,7 +34,9 @@ class Family:
     renames: (pattern, replacement) of names that transformers writes, to those of published files; `back` are those
     that undo it. A pattern is a regular expression; of each list the first that matches is taken.
     to_file, from_file: layouts of tensors that differ in published files, after (before) the renames.
-    reduced: by the class of a norm, what it takes the mean square of, from itself and the arguments of its forward pass.
+    reduced: by the class of a norm, what it takes the mean square of, from the norm and the arguments of its forward
+    pass.
+    mend: what a class of the installed transformers has wrong, put right in a model of it.
     length: tokens that it takes to use every part of the model.
     """
 
@@ -41,6 +47,7 @@ class Family:
     to_file: Relayout = as_it_is
     from_file: Relayout = as_it_is
     reduced: Mapping[str, Callable[..., torch.Tensor]] = field(default_factory=dict)
+    mend: Callable[[Any], None] = sound
     length: int = 24
 
 

@@ -11,6 +11,8 @@ import torch
 import transformers
 from torch import nn
 
+from shardc.prove.families import family_of
+
 #: What is computed in. Weights are rounded to BF16, as files hold them, so that a file loses nothing.
 COMPUTE = torch.float32
 SEED = 20
@@ -36,6 +38,12 @@ def build(config: Mapping[str, Any]) -> Any:
     known = cls.config_class.from_dict({**config, "use_cache": False})
     known._experts_implementation = "eager"
     model = cls._from_config(known, attn_implementation="eager", dtype=COMPUTE)
+    return ready(model, config)
+
+
+def ready(model: Any, config: Mapping[str, Any]) -> Any:
+    """The model in evaluation, with what its class has wrong put right."""
+    family_of(str(config["model_type"])).mend(model)
     return model.eval()
 
 

@@ -73,7 +73,8 @@ def published(checkpoint: Path, tokens: torch.Tensor | None = None, more: int = 
     origin = checkpoint / "config.json"
     config = read_small(origin)
     cls = reference.model_class(config)
-    model = cls.from_pretrained(checkpoint, dtype=reference.COMPUTE, attn_implementation="eager").eval()
+    model = cls.from_pretrained(checkpoint, dtype=reference.COMPUTE, attn_implementation="eager")
+    model = reference.ready(model, config)
     ids = reference.inputs(model.config, family_of(str(config["model_type"])).length) if tokens is None else tokens
     return _answered(model, config, origin, checkpoint, ids, more, watch=False)
 

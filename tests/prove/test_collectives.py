@@ -108,6 +108,27 @@ def test_combine_sends_tokens_to_own_experts_only(tensors: tuple[str, ...], regi
     assert module(torch.ones(2, 1), torch.tensor([[1, 3], [2, 3]]), weights).tolist() == [[101.5], [2.75]]
 
 
+class SortedExperts(nn.Module):
+    """Expert i multiplies its tokens by the i-th number."""
+
+    def __init__(self, numbers: list[float]) -> None:
+        super().__init__()
+        self.down_proj = nn.Parameter(torch.tensor(numbers))
+        self.num_experts = 4
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        return hidden * self.down_proj.repeat_interleave(len(hidden) // len(self.down_proj))[:, None]
+
+
+def test_combine_of_experts_that_each_take_all_tokens() -> None:
+    """Experts 1 and 3 of four are here, with two tokens each; what is theirs alone is computed."""
+    regions = {"experts.down": (((1, 2, 0), (3, 4, 1)), ((0, 1, 0),), ((0, 1, 0),))}
+    other = torch.tensor([[9.0], [9.0], [0.0], [0.0], [9.0], [9.0], [0.0], [0.0]])
+    module = around(SortedExperts([2.0, 3.0]), "down_proj", "combine", Partner([other]), regions, "experts.down")
+    tokens = torch.arange(8.0)[:, None]
+    assert module(tokens).flatten().tolist() == [9.0, 9.0, 4.0, 6.0, 9.0, 9.0, 18.0, 21.0]
+
+
 def test_a_collective_that_nothing_is_known_of() -> None:
     with pytest.raises(ValueError, match="a collective that nothing is known of: scatter of x"):
         around(nn.Linear(1, 1), "weight", "scatter", Partner([]), {})

@@ -5,6 +5,7 @@ Each is asked by itself: that one has complained keeps no other from being asked
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,11 +184,14 @@ _SUBJECTS: dict[str, tuple[Subject, TemporaryDirectory[str]]] = {}
 
 def _subject(fault: Fault) -> Subject:
     """The reference of the fault's config; faults with the same config share it."""
-    config = fault.small_config()
-    key = f"{fault.of} {config}"
+    text = json.dumps(fault.small_config())
+    key = f"{fault.of} {text}"
     if key not in _SUBJECTS:
         clean = _resolved(_document(fault.clean))
         assert clean is not None
-        folder = TemporaryDirectory(prefix="shardc-faults-")
-        _SUBJECTS[key] = made_up(config, clean, Path(folder.name)), folder
+        home = TemporaryDirectory(prefix="shardc-faults-")
+        config, checkpoint = Path(home.name) / "small.json", Path(home.name) / "checkpoint"
+        config.write_text(text, encoding="utf-8")
+        checkpoint.mkdir()
+        _SUBJECTS[key] = made_up(config, clean, checkpoint), home
     return _SUBJECTS[key][0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 
 from scripts.detectors import DETECTORS, detector
 from scripts.planted import ROOT, Fault
@@ -12,9 +13,9 @@ _TEXT = """\
 # Planted faults
 
 Each row is a slip that somebody who writes an engine could make. It is planted in a copy of a *spec* that is right, or,
-where a spec cannot say such a thing, in the *module* generated of it, in the *runtime* that all modules share, or in the
-*plan*: its collectives, or how it deals an axis. Each detector is then asked by itself: that one complains keeps no other
-from being asked, and the ranks run wherever a plan can be made at all.
+where a spec cannot say such a thing, in the *module* generated of it, in the *runtime* that all modules share, or in
+the *plan*: its collectives, or how it deals an axis. Each detector is then asked by itself: that one complains keeps no
+other from being asked, and the ranks run wherever a plan can be made at all.
 
 {counts}
 
@@ -77,8 +78,9 @@ def _counts(faults: Sequence[Fault]) -> str:
         if (count := sum(name in detectors for detectors in found.values())) and name != "numbers"
     )
     by_numbers = sum("numbers" in detectors for detectors in found.values())
-    return (
+    text = (
         f"{len(faults)} faults in {len({fault.of for fault in faults})} specs. Each is found. The numbers find "
         f"{by_numbers}, and {len(alone)} of these nothing else finds; {len(silent)} of those load and run without a "
         f"word, and are wrong. The others find: {each}."
     )
+    return fill(text, 120)

@@ -60,7 +60,7 @@ def install(
                 case "gather":
                     _gather(owned.module, line, vocab)
                 case "sum_of_squares":
-                    _share_statistic(owned.module, line, family)
+                    _share_statistic(owned, line, regions, family)
                 case _:
                     raise ValueError(f"the plan lists a collective that nothing is known of: {what} of {pattern}")
 
@@ -112,21 +112,23 @@ def _look_up(owned: Owned, line: Line, regions: Regions) -> None:
     owned.module.register_forward_hook(after)
 
 
-def _share_statistic(module: nn.Module, line: Line, family: Family) -> None:
-    """A norm over a split dim: the mean square is over all ranks' elements.
+def _share_statistic(owned: Owned, line: Line, regions: Regions, family: Family) -> None:
+    """A norm over a split dim: the mean square is over all ranks' elements, of which padding is none.
 
     The module works out its norm with the rank's own mean square m; its output is then scaled by
     sqrt((m + eps) / (M + eps)), with M that of all ranks, which is the norm with M.
     """
+    module = owned.module
     squared: Callable[..., torch.Tensor] = family.reduced.get(type(module).__name__, _its_input)
     eps: float = next(getattr(module, name) for name in ("variance_epsilon", "eps") if hasattr(module, name))
+    padding = sum(pad for _, _, pad in regions[owned.tensors[0]][0])
 
     def hook(module: nn.Module, args: Any, output: Any) -> Any:
         x = squared(module, *args).float()
         own = x.pow(2).sum(-1, keepdim=True)
-        count = torch.full_like(own, x.shape[-1])
+        count = torch.full_like(own, x.shape[-1] - padding)
         mean: torch.Tensor = line.sum(own) / line.sum(count)
-        scale = torch.sqrt((own / count + eps) / (mean + eps))
+        scale = torch.sqrt((own / x.shape[-1] + eps) / (mean + eps))
         return output * scale.to(output.dtype)
 
     module.register_forward_hook(hook)

@@ -22,6 +22,16 @@ def as_it_is(tensors: Tensors, config: Mapping[str, Any]) -> Tensors:
     return tensors
 
 
+def blind(config: Any) -> int:
+    """The model takes text alone."""
+    return 0
+
+
+def no_pictures(config: Any, ids: torch.Tensor) -> Tensors:
+    """Nothing beside the ids."""
+    return {}
+
+
 def sound(model: Any) -> None:
     """The model's class does what it should."""
 
@@ -34,8 +44,9 @@ class Family:
     renames: (pattern, replacement) of names that transformers writes, to those of published files; `back` are those
     that undo it. A pattern is a regular expression; of each list the first that matches is taken.
     to_file, from_file: layouts of tensors that differ in published files, after (before) the renames.
-    reduced: by the class of a norm, what it takes the mean square of, from the norm and the arguments of its forward
-    pass.
+    reduced: by the class of a norm, what it takes the mean square of, from itself and its forward pass's arguments.
+    places: of a config, the tokens that stand for one picture; pictures: of a config and ids [batch, length], what a
+    forward pass takes beside them where each row has the places of one picture.
     mend: what a class of the installed transformers has wrong, put right in a model of it.
     length: tokens that it takes to use every part of the model.
     """
@@ -47,6 +58,8 @@ class Family:
     to_file: Relayout = as_it_is
     from_file: Relayout = as_it_is
     reduced: Mapping[str, Callable[..., torch.Tensor]] = field(default_factory=dict)
+    places: Callable[[Any], int] = blind
+    pictures: Callable[[Any, torch.Tensor], Tensors] = no_pictures
     mend: Callable[[Any], None] = sound
     length: int = 24
 

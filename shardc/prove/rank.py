@@ -17,6 +17,7 @@ from torch import nn
 from shardc.prove import reference
 from shardc.prove.collectives import install
 from shardc.prove.families import family_of
+from shardc.prove.family import Family
 from shardc.prove.groups import lines
 from shardc.prove.local import local_model
 from shardc.prove.task import Outcome, Task
@@ -56,21 +57,21 @@ def _compute(task: Task, rank: int, running: list[str]) -> Outcome:
     with torch.no_grad(), _named_calls(model, running):
         if task.watch:
             with reference.watched(model) as seen:
-                answer = reference.answer(model(input_ids=ids))
+                answer = reference.ask(model, family, ids)
         else:
             seen = {}
-            answer = reference.answer(model(input_ids=ids))
-        completed = complete(model, ids, task.more)
+            answer = reference.ask(model, family, ids)
+        completed = complete(model, family, ids, task.more)
     # All ranks are done before one leaves, so that none waits for a rank that is gone.
     dist.barrier()
     dist.destroy_process_group()
     return Outcome(rank, answer, completed, seen, shapes)
 
 
-def complete(model: Any, ids: torch.Tensor, more: int) -> tuple[tuple[int, ...], ...]:
+def complete(model: Any, family: Family, ids: torch.Tensor, more: int) -> tuple[tuple[int, ...], ...]:
     """`more` tokens after each row of ids, each the likeliest one after all before it."""
     for _ in range(more):
-        ids = torch.cat([ids, reference.answer(model(input_ids=ids))[:, -1:].argmax(-1)], dim=1)
+        ids = torch.cat([ids, reference.ask(model, family, ids)[:, -1:].argmax(-1)], dim=1)
     return tuple(tuple(row[len(row) - more :]) for row in ids.tolist())
 
 

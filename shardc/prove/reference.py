@@ -12,6 +12,7 @@ import transformers
 from torch import nn
 
 from shardc.prove.families import family_of
+from shardc.prove.family import Family
 
 #: What is computed in. Weights are rounded to BF16, as files hold them, so that a file loses nothing.
 COMPUTE = torch.float32
@@ -73,10 +74,20 @@ def _fan_in(name: str, tensor: torch.Tensor) -> float:
     return 1.0 if "embed" in name or "wte" in name else float(tensor.shape[-1])
 
 
-def inputs(config: Any, length: int) -> torch.Tensor:
-    """[2, length] token ids of the vocabulary."""
+def inputs(config: Any, family: Family) -> torch.Tensor:
+    """[2, length] token ids of the vocabulary, among them the places of a picture where the model takes any."""
     generator = torch.Generator().manual_seed(SEED + 1)
-    return torch.randint(3, text_config(config).vocab_size, (2, length), generator=generator)
+    ids = torch.randint(3, text_config(config).vocab_size, (2, family.length), generator=generator)
+    places = family.places(config)
+    if places:
+        ids[:, 1 : 1 + places] = config.image_token_id
+    return ids
+
+
+def ask(model: Any, family: Family, ids: torch.Tensor) -> torch.Tensor:
+    """The model's answer to [batch, length] ids; where they have places for pictures, it sees some."""
+    seeing = bool((ids == getattr(model.config, "image_token_id", -1)).any())
+    return answer(model(input_ids=ids, **(family.pictures(model.config, ids) if seeing else {})))
 
 
 def text_config(config: Any) -> Any:

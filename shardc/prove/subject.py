@@ -64,8 +64,7 @@ def made_up(origin: Path, spec: Resolved, folder: Path) -> Subject:
     reference.randomise(model)
     family = family_of(str(config["model_type"]))
     write_checkpoint(folder, config, to_file(model, family, config), spec)
-    tokens = reference.inputs(model.config, family.length)
-    return _answered(model, config, origin, folder, tokens, 0, watch=True)
+    return _answered(model, config, origin, folder, reference.inputs(model.config, family), 0, watch=True)
 
 
 def published(checkpoint: Path, tokens: torch.Tensor | None = None, more: int = 0) -> Subject:
@@ -75,7 +74,8 @@ def published(checkpoint: Path, tokens: torch.Tensor | None = None, more: int = 
     cls = reference.model_class(config)
     model = cls.from_pretrained(checkpoint, dtype=reference.COMPUTE, attn_implementation="eager")
     model = reference.ready(model, config)
-    ids = reference.inputs(model.config, family_of(str(config["model_type"])).length) if tokens is None else tokens
+    family = family_of(str(config["model_type"]))
+    ids = reference.inputs(model.config, family) if tokens is None else tokens
     return _answered(model, config, origin, checkpoint, ids, more, watch=False)
 
 
@@ -89,11 +89,12 @@ def _answered(
     *,
     watch: bool,
 ) -> Subject:
+    family = family_of(str(config["model_type"]))
     with torch.no_grad(), reference.watched(model) as seen:
-        wanted = reference.answer(model(input_ids=tokens))
+        wanted = reference.ask(model, family, tokens)
     if not watch:
         seen.clear()
     with torch.no_grad():
-        completed = complete(model, tokens, more)
+        completed = complete(model, family, tokens, more)
     size = sum(one.numel() for one in model.parameters())
     return Subject(config, origin, checkpoint, size, tokens, wanted, completed, seen)

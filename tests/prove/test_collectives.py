@@ -87,9 +87,17 @@ def test_gather_concatenates_and_leaves_padding_out() -> None:
 def test_sum_of_squares_is_the_norm_over_all_ranks() -> None:
     """This rank has [3, 4], the other [0, 12]: the mean square is 169 / 4."""
     partner = Partner([torch.tensor([144.0]), torch.tensor([2.0])])
-    module = around(Norm(), "weight", "sum_of_squares", partner, {})
+    module = around(Norm(), "weight", "sum_of_squares", partner, {"x": (((0, 2, 0),),)})
     wanted = torch.tensor([3.0, 8.0]) / (169 / 4 + 0.5) ** 0.5
     assert torch.allclose(module(torch.tensor([3.0, 4.0])), wanted)
+
+
+def test_sum_of_squares_does_not_count_padding() -> None:
+    """This rank has [3] and a zero of padding, the other [0, 12]: the mean square is 153 / 3."""
+    partner = Partner([torch.tensor([144.0]), torch.tensor([2.0])])
+    module = around(Norm(), "weight", "sum_of_squares", partner, {"x": (((2, 3, 1),),)})
+    wanted = torch.tensor([3.0, 0.0]) / (153 / 3 + 0.5) ** 0.5
+    assert torch.allclose(module(torch.tensor([3.0, 0.0])), wanted)
 
 
 @pytest.mark.parametrize(

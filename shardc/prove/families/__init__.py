@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardc.prove.families import deepseek, gemma, llama, mamba, older, qwen_linear
+from shardc.prove.families import deepseek, gemma, llama, mamba, older, qwen_linear, vision
 from shardc.prove.family import Family
 
 FAMILIES: tuple[Family, ...] = (
@@ -12,6 +12,7 @@ FAMILIES: tuple[Family, ...] = (
     *mamba.FAMILIES,
     *older.FAMILIES,
     *qwen_linear.FAMILIES,
+    *vision.FAMILIES,
 )
 #: A model that needs nothing of the kind.
 PLAIN = Family(())

@@ -29,6 +29,7 @@ NAMES: dict[str, str] = {
     "SHD204": "not-within",
     "SHD205": "mesh-dim-twice",
     "SHD206": "summed-twice",
+    "SHD207": "added-on-each-rank",
     "SHD210": "kind-disagrees",
     "SHD211": "kind-too-general",
     "SHD212": "cut-inside-unit",

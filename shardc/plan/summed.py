@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from shardc.layout.split import Split
 from shardc.plan.kinds import REDUCED, axes_in, words_of
@@ -12,16 +13,27 @@ from shardc.plan.resolved import Axis, Entry
 _BESIDE = ((".bias", ".weight"), ("_bias", ""))
 
 
+@dataclass(frozen=True)
+class Sum:
+    """The weight that a bias stands beside, and the axis that splits its input: its output is summed over the ranks."""
+
+    weight: str
+    axis: str
+
+
+def biases_of_sums(entries: Iterable[Entry], axes: Mapping[str, Axis]) -> dict[str, Sum]:
+    """By its pattern, each bias beside a weight whose output is summed."""
+    every = list(entries)
+    weights = {entry.pattern: entry for entry in every if any(word in REDUCED for word in words_of(entry.derived))}
+    found = {bias.pattern: _sum_beside(bias.pattern, weights, {**axes, **bias.axes}) for bias in every}
+    return {pattern: one for pattern, one in found.items() if one is not None}
+
+
 def summed_axes(entries: Iterable[Entry], axes: Mapping[str, Axis]) -> dict[str, str]:
     """By the pattern of each `rank0` bias, the axis that splits the input of the weight beside it, if there is one."""
     every = list(entries)
-    weights = {entry.pattern: entry for entry in every if any(word in REDUCED for word in words_of(entry.derived))}
-    found = {}
-    for bias in every:
-        axis = _summed_axis(bias.pattern, weights, {**axes, **bias.axes}) if bias.rank0_dim is not None else None
-        if axis is not None:
-            found[bias.pattern] = axis
-    return found
+    rank0 = {entry.pattern for entry in every if entry.rank0_dim is not None}
+    return {pattern: one.axis for pattern, one in biases_of_sums(every, axes).items() if pattern in rank0}
 
 
 def is_whole(split: Split) -> bool:
@@ -36,9 +48,10 @@ def inputs_of(entry: Entry, axes: Mapping[str, Axis]) -> list[str]:
     return axes_in(entry.dims[entry.in_dim], axes)
 
 
-def _summed_axis(bias: str, weights: Mapping[str, Entry], axes: Mapping[str, Axis]) -> str | None:
+def _sum_beside(bias: str, weights: Mapping[str, Entry], axes: Mapping[str, Axis]) -> Sum | None:
     for ending, instead in _BESIDE:
         weight = weights.get(bias.removesuffix(ending) + instead) if bias.endswith(ending) else None
         if weight is not None and weight.in_dim is not None:
-            return next(iter(axes_in(weight.dims[weight.in_dim], axes)), None)
+            split = axes_in(weight.dims[weight.in_dim], axes)
+            return Sum(weight.pattern, split[0]) if split else None
     return None

@@ -15,7 +15,7 @@ from shardc.plan.evidence import Evidence
 from shardc.plan.proof import prove
 from shardc.plan.resolve import resolve
 from shardc.plan.resolved import Resolved
-from shardc.rules import claims, coverage, double_entry, outputs, stages, unused
+from shardc.rules import claims, coverage, double_entry, outputs, stages, summed_biases, unused
 from shardc.rules.meshes import mesh_findings
 from shardc.rules.targets import TargetFindings, by_target
 from shardc.source import Document
@@ -52,6 +52,7 @@ def check_spec(document: Document, find: FindEvidence) -> Checked:
         if not findings:
             out.findings += double_entry.check(out.resolved)
             out.findings += stages.check(out.resolved)
+            out.findings += summed_biases.check(out.resolved)
             out.findings += unused.check(out.resolved)
             for i, target in enumerate(spec.targets):
                 out.findings += _unknown_mesh_dims(target, i, out.resolved)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from shardc.cli.specs import DEFAULT_SPECS
+from shardc.prove.small import read_small
 from tests.specs.support import kept
+
+MIXER = "model.layers.0.mamba."
 
 
 def test_rank_7_of_8() -> None:
@@ -16,3 +20,14 @@ def test_rank_7_of_8() -> None:
     # Two kv heads, four ranks to each.
     assert rows[layer + "self_attn.k_proj.weight"] == ([(64, 128)], [(0, 1024)])
     assert layer + "mamba.norm.weight" not in rows
+
+
+def test_the_mixers_projections_have_biases_apart() -> None:
+    """mamba_proj_bias is in_proj's, projectors_bias out_proj's: so the model's class reads them."""
+    config = read_small(DEFAULT_SPECS / "small" / "falcon_h1.json")
+    biases = {
+        key: {name.removeprefix(MIXER) for name in kept("falcon_h1", {**config, key: True}, tp=2, rank=1)}
+        & {"in_proj.bias", "out_proj.bias"}
+        for key in ("mamba_proj_bias", "projectors_bias")
+    }
+    assert biases == {"mamba_proj_bias": {"in_proj.bias"}, "projectors_bias": {"out_proj.bias"}}

@@ -37,6 +37,18 @@ def sound(model: Any) -> None:
 
 
 @dataclass(frozen=True)
+class PerHead:
+    """Arguments of a module's forward pass with an entry for each head, counted over the whole model.
+
+    names: of the arguments, [batch * heads, ...] or, of four dims, [batch, heads, ...].
+    weight: the module's own whose input dim is heads * head_dim.
+    """
+
+    names: tuple[str, ...]
+    weight: str
+
+
+@dataclass(frozen=True)
 class Family:
     """What is particular to some model types of transformers.
 
@@ -48,6 +60,7 @@ class Family:
     places: of a config, the tokens that stand for one picture; pictures: of a config and ids [batch, length], what a
     forward pass takes beside them where each row has the places of one picture.
     mend: what a class of the installed transformers has wrong, put right in a model of it.
+    per_head: by the class of a module, what it is given of every head, of which a rank takes those of its own.
     length: tokens that it takes to use every part of the model.
     """
 
@@ -61,6 +74,7 @@ class Family:
     places: Callable[[Any], int] = blind
     pictures: Callable[[Any, torch.Tensor], Tensors] = no_pictures
     mend: Callable[[Any], None] = sound
+    per_head: Mapping[str, PerHead] = field(default_factory=dict)
     length: int = 24
 
 

@@ -19,6 +19,7 @@ from shardc.prove.collectives import install
 from shardc.prove.families import family_of
 from shardc.prove.family import Family
 from shardc.prove.groups import lines
+from shardc.prove.heads import take_heads
 from shardc.prove.local import local_model
 from shardc.prove.task import Outcome, Task
 
@@ -52,6 +53,7 @@ def _compute(task: Task, rank: int, running: list[str]) -> Outcome:
     model, sources = local_model(task.config, family, tensors)
     vocab = reference.text_config(model.config).vocab_size
     install(model, sources, task.collectives, across, regions, family, vocab)
+    take_heads(model, sources, regions, family)
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     ids = torch.tensor(task.tokens)
     with torch.no_grad(), _named_calls(model, running):

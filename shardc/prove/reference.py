@@ -12,7 +12,7 @@ import transformers
 from torch import nn
 
 from shardc.prove.families import family_of
-from shardc.prove.family import Family
+from shardc.prove.family import Family, Tensors
 
 #: What is computed in. Weights are rounded to BF16, as files hold them, so that a file loses nothing.
 COMPUTE = torch.float32
@@ -85,22 +85,36 @@ def inputs(config: Any, family: Family) -> torch.Tensor:
 
 
 def ask(model: Any, family: Family, ids: torch.Tensor) -> torch.Tensor:
-    """The model's answer to [batch, length] ids; where they have places for pictures, it sees some."""
-    seeing = bool((ids == getattr(model.config, "image_token_id", -1)).any())
-    return answer(model(input_ids=ids, **(family.pictures(model.config, ids) if seeing else {})))
+    """The model's answer to [batch, length] ids; where they have places for pictures, it sees some.
+
+    A model that tells kinds of tokens apart is given all of them.
+    """
+    beside: Tensors = {}
+    kinds = getattr(model.config, "type_vocab_size", None)
+    if kinds:
+        beside["token_type_ids"] = ids % kinds
+    if bool((ids == getattr(model.config, "image_token_id", -1)).any()):
+        beside |= family.pictures(model.config, ids)
+    return answer(model(input_ids=ids, **beside))
+
+
+def answer(output: Any) -> torch.Tensor:
+    """[batch, length, vocab] logits.
+
+    Of a model without a head it is the last hidden states, and behind them, as one more place, what it pools of them.
+    """
+    logits = getattr(output, "logits", None)
+    if logits is None:
+        pooled = getattr(output, "pooler_output", None)
+        last = output.last_hidden_state
+        logits = last if pooled is None else torch.cat([last, pooled[:, None]], dim=1)
+    assert isinstance(logits, torch.Tensor)
+    return logits.detach()
 
 
 def text_config(config: Any) -> Any:
     """The part of a config that is of the language model."""
     return config.get_text_config()
-
-
-def answer(output: Any) -> torch.Tensor:
-    """[batch, length, vocab] logits; of a model without a head, its last hidden states."""
-    logits = getattr(output, "logits", None)
-    found = output.last_hidden_state if logits is None else logits
-    assert isinstance(found, torch.Tensor)
-    return found.detach()
 
 
 @contextlib.contextmanager

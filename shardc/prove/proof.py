@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shardc.checkpoint import read_checkpoint, read_config
 from shardc.diagnostics import Diagnostic
-from shardc.emit.tree import differences, tree, write
+from shardc.emit.tree import Tree, differences, tree, write
 from shardc.plan.bound import bind
 from shardc.plan.collectives import at_work
 from shardc.plan.compile import compile_plan
@@ -27,6 +27,8 @@ from shardc.rules import coverage
 from shardc.rules.meshes import mesh_findings
 
 Progress = Callable[[str], None]
+#: A collective: (pattern of the tensor, what is done, mesh dim).
+Done = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,28 @@ def planned(subject: Subject, spec: Resolved, mesh: Mapping[str, int]) -> tuple[
     return compiled.plan, found or mesh_findings(bound, [(mesh, compiled)])
 
 
-def computed(subject: Subject, plan: Plan, progress: Progress, more: int = 0, begin: float | None = None) -> Proof:
-    """The ranks of a plan against the whole model."""
+def done(plan: Plan) -> tuple[Done, ...]:
+    """What the plan lists for its ranks to do together."""
+    return tuple((one.pattern, one.what, one.over) for one in at_work(plan))
+
+
+def computed(
+    subject: Subject,
+    plan: Plan,
+    progress: Progress,
+    more: int = 0,
+    begin: float | None = None,
+    package: Tree | None = None,
+    collectives: tuple[Done, ...] | None = None,
+) -> Proof:
+    """The ranks of a plan against the whole model: with its spec's loader and its collectives, where others are not
+    given.
+    """
     begin = time.perf_counter() if begin is None else begin
     spec = plan.bound.resolved
     with tempfile.TemporaryDirectory(prefix="shardc-prove-") as name:
         folder = Path(name)
-        package = tree([spec])
+        package = package or tree([spec])
         write(package, folder / "generated", differences(package, folder / "generated", complete=True))
         task = Task(
             folder=folder,
@@ -84,7 +101,7 @@ def computed(subject: Subject, plan: Plan, progress: Progress, more: int = 0, be
             config=subject.config,
             mesh=plan.mesh,
             ranks=tuple(plan.ranks()),
-            collectives=tuple((one.pattern, one.what, one.over) for one in at_work(plan)),
+            collectives=done(plan) if collectives is None else collectives,
             tokens=tuple(map(tuple, subject.tokens.tolist())),
             more=more,
             watch=bool(subject.seen),

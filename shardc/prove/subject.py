@@ -60,6 +60,10 @@ def made_up(config: Mapping[str, Any], spec: Resolved, folder: Path) -> Subject:
     model = reference.build(config)
     reference.randomise(model)
     family = family_of(str(config["model_type"]))
+    for module in model.modules():
+        fill = family.tables.get(type(module).__name__)
+        if fill is not None:
+            fill(module)
     write_checkpoint(folder, config, to_file(model, family, config), spec)
     return _answered(model, config, folder, reference.inputs(model.config, family.length), 0, watch=True)
 

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 Tensors = dict[str, torch.Tensor]
-#: Sets the counts of a module (heads, groups, channels) by the shapes of its own weights.
+#: Sets what a module keeps: counts (heads, groups, channels) by the shapes of its own weights, or a table.
 Count = Callable[[Any], None]
 #: (layout in the file of a transformers model's tensors, or back); it may see the config.
 Relayout = Callable[[Tensors, Mapping[str, Any]], Tensors]
@@ -52,7 +52,7 @@ class PerHead:
 class Family:
     """What is particular to some model types of transformers.
 
-    counts: by the name of a module's class.
+    counts, tables: by the name of a module's class; tables fill integers of the file that its class leaves at zero.
     renames: (pattern, replacement) of names that transformers writes, to those of published files; `back` are those
     that undo it. A pattern is a regular expression; of each list the first that matches is taken.
     to_file, from_file: layouts of tensors that differ in published files, after (before) the renames.
@@ -66,6 +66,7 @@ class Family:
 
     model_types: tuple[str, ...]
     counts: Mapping[str, Count] = field(default_factory=dict)
+    tables: Mapping[str, Count] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
     back: tuple[tuple[str, str], ...] = ()
     to_file: Relayout = as_it_is

@@ -63,6 +63,10 @@ def made_up(origin: Path, spec: Resolved, folder: Path) -> Subject:
     model = reference.build(config)
     reference.randomise(model)
     family = family_of(str(config["model_type"]))
+    for module in model.modules():
+        fill = family.tables.get(type(module).__name__)
+        if fill is not None:
+            fill(module)
     write_checkpoint(folder, config, to_file(model, family, config), spec)
     return _answered(model, config, origin, folder, reference.inputs(model.config, family), 0, watch=True)
 

@@ -37,3 +37,13 @@ def test_the_published_config_counts_layers_from_1() -> None:
     rows = kept("kimi_linear", theirs, tp=8, rank=3)
     assert rows == kept("kimi_linear", TABLE, tp=8, rank=3)
     assert rows[MLA + "q_proj.weight"] == ([(2304, 3072)], [(0, 2304)])  # 4 heads of 192 rows
+
+
+def test_dense_layers_are_those_that_mlp_layer_types_says() -> None:
+    """transformers writes the kind of each layer's MLP, and no first_k_dense_replace: here layers 0 and 5 are dense."""
+    theirs = dict(checkpoint(TABLE).config.data)
+    theirs["mlp_layer_types"] = ["dense" if layer in (0, 5) else "sparse" for layer in range(27)]
+    names = kept("kimi_linear", theirs, tp=8, rank=3).keys()
+    dense = {layer for layer in range(27) if f"model.layers.{layer}.mlp.up_proj.weight" in names}
+    sparse = {layer for layer in range(27) if f"model.layers.{layer}.block_sparse_moe.gate.weight" in names}
+    assert (dense, sparse) == ({0, 5}, set(range(27)) - {0, 5})

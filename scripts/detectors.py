@@ -26,7 +26,7 @@ from shardc.plan.resolved import Resolved
 from shardc.plan.stored_dims import stored_dims
 from shardc.prove.proof import Proof, computed, done
 from shardc.prove.subject import Subject, made_up
-from shardc.rules import claims, coverage
+from shardc.rules import biases, claims, coverage
 from shardc.rules.check import check_spec
 from shardc.rules.meshes import mesh_findings
 from shardc.source import Document, loads
@@ -35,7 +35,7 @@ from shardc.spec.read import read_spec
 #: Detectors in the order in which an author meets them, and how their codes begin.
 DETECTORS: Mapping[str, tuple[str, ...]] = {
     "text": ("SHD0", "SHD1"),
-    "double entry": ("SHD210", "SHD211"),
+    "double entry": ("SHD207", "SHD208", "SHD210"),
     "split": ("SHD2",),
     "contract": ("SHD3",),
     "verify": ("SHD4",),
@@ -72,7 +72,7 @@ class Numbers:
 
 
 def said(fault: Fault) -> set[str]:
-    """The codes of all errors of `shardc check` and `shardc verify`, and that of the partition proof.
+    """The codes of all errors and warnings of `shardc check` and `shardc verify`, and that of the partition proof.
 
     They are asked of the spec's own targets, and of the fault's small config on its mesh. The headers of the small
     checkpoint are those that the spec without the fault expects, which is what the reference's checkpoint has; where
@@ -157,7 +157,7 @@ def _of_small(fault: Fault, spec: Resolved, headers: Mapping[str, Header]) -> It
     if bound.findings:
         return bound.findings
     mesh = {**dict.fromkeys(spec.mesh_dims, 1), **fault.mesh}
-    findings = [*claims.check(bound), *coverage.check(bound, headers).findings]
+    findings = [*claims.check(bound), *biases.check(bound), *coverage.check(bound, headers).findings]
     return findings + mesh_findings(bound, [(mesh, compile_plan(bound, mesh))])
 
 
@@ -176,7 +176,7 @@ def _proof(fault: Fault, spec: Resolved, headers: Mapping[str, Header]) -> set[s
 
 
 def _codes(findings: Iterable[Diagnostic]) -> set[str]:
-    return {finding.code for finding in findings if finding.severity == "error"}
+    return {finding.code for finding in findings if finding.severity != "hint"}
 
 
 _SUBJECTS: dict[str, tuple[Subject, TemporaryDirectory[str]]] = {}

@@ -30,6 +30,7 @@ NAMES: dict[str, str] = {
     "SHD205": "mesh-dim-twice",
     "SHD206": "summed-twice",
     "SHD207": "added-on-each-rank",
+    "SHD208": "bias-apart",
     "SHD210": "kind-disagrees",
     "SHD211": "kind-too-general",
     "SHD212": "cut-inside-unit",

@@ -13,6 +13,11 @@ from shardc.plan.resolved import Axis, Entry
 _BESIDE = ((".bias", ".weight"), ("_bias", ""))
 
 
+def beside(bias: str) -> list[str]:
+    """The patterns that the weight of a bias may have; none for a name that is no bias's."""
+    return [bias.removesuffix(ending) + instead for ending, instead in _BESIDE if bias.endswith(ending)]
+
+
 @dataclass(frozen=True)
 class Sum:
     """The weight that a bias stands beside, and the axis that splits its input: its output is summed over the ranks."""
@@ -49,8 +54,8 @@ def inputs_of(entry: Entry, axes: Mapping[str, Axis]) -> list[str]:
 
 
 def _sum_beside(bias: str, weights: Mapping[str, Entry], axes: Mapping[str, Axis]) -> Sum | None:
-    for ending, instead in _BESIDE:
-        weight = weights.get(bias.removesuffix(ending) + instead) if bias.endswith(ending) else None
+    for pattern in beside(bias):
+        weight = weights.get(pattern)
         if weight is not None and weight.in_dim is not None:
             split = axes_in(weight.dims[weight.in_dim], axes)
             return Sum(weight.pattern, split[0]) if split else None

@@ -15,7 +15,7 @@ from shardc.plan.evidence import Evidence
 from shardc.plan.proof import prove
 from shardc.plan.resolve import resolve
 from shardc.plan.resolved import Resolved
-from shardc.rules import claims, coverage, double_entry, outputs, stages, summed_biases, unused
+from shardc.rules import biases, claims, coverage, double_entry, outputs, stages, summed_biases, unused
 from shardc.rules.meshes import mesh_findings
 from shardc.rules.targets import TargetFindings, by_target
 from shardc.source import Document
@@ -77,7 +77,7 @@ def _check_target(out: Checked, i: int, target: Target, find: FindEvidence) -> T
     for _, result in results:
         if result.ok and result.plan is not None:
             prove(result.plan)
-    findings = [*claims.check(bound), *outputs.check(bound), *mesh_findings(bound, results)]
+    findings = [*claims.check(bound), *biases.check(bound), *outputs.check(bound), *mesh_findings(bound, results)]
     if evidence.headers is not None:
         findings += coverage.check(bound, evidence.headers).findings
     findings += _not_claimed(bound, target, i, out.document)

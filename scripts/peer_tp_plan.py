@@ -43,6 +43,7 @@ CASES = (
     ("llama", "llama_biases", (2, 3, 4)),
     ("qwen3", "qwen3", (2, 4)),
     ("mixtral", "mixtral", (2, 4)),
+    ("olmo2", "olmo2_gqa", (2,)),
     ("gpt_neox", "gpt_neox", (2, 3, 4)),
 )
 #: By weight, with * for the number of a layer, the shapes that it has on the ranks, in their order.
@@ -147,6 +148,8 @@ def peer(subject: Subject, tp: int) -> Side:
             process.start()
         for process in processes:
             process.join()
+            if process.exitcode:
+                raise RuntimeError(f"a rank of transformers ended with exit code {process.exitcode}, as it says above")
         found = [torch.load(Path(folder) / f"rank{rank}.pt", weights_only=True) for rank in range(tp)]
     shapes = _by_pattern([one["shapes"] for one in found]) if all(one["shapes"] for one in found) else {}
     refused = next((one["error"] for one in found if one["error"]), "")
@@ -211,14 +214,22 @@ are the largest difference of any rank's logits, of the largest logit (float32; 
 
 Written by `python -m scripts.peer_tp_plan`.
 
+- With more ranks than kv heads transformers gives each rank half of one: it divides, it loads, and the first forward
+  pass fails when it looks for whole heads. shardc gives the whole head to both ranks.
+- 2 kv heads over 3 ranks work for neither. shardc says so before a byte is read.
+- A vocabulary is divided as it is by transformers, and filled up to multiples of 64 by shardc. Either is right.
+- A norm over all heads' channels (OLMo 2) is kept whole by transformers, which gathers q and k for it and repeats the
+  attention on every rank. shardc cuts it, and the ranks add up their sums of squares. Either is right.
+- Where all of it divides, both compute the same, to the rounding of sums.
+
 | config | tp | shardc | transformers | verdict |
 |---|--:|--:|--:|---|
 """
 _WEIGHTS = """
 ## Local shapes that differ
 
-All other weights have the same shape on every rank of both. Of a weight with several shapes, those of rank 0, 1, ...;
-`layers.*` stands for every layer, names are those of transformers' modules.
+Where both cut a model, all other weights have the same shape on every rank. Of several shapes the first is rank 0's.
+`layers.*` stands for every layer; names are those of transformers' modules.
 
 | config | tp | weight | whole | shardc | transformers |
 |---|--:|---|---|---|---|

@@ -176,7 +176,10 @@ def _proof(fault: Fault, spec: Resolved, headers: Mapping[str, Header]) -> set[s
 
 
 def _codes(findings: Iterable[Diagnostic]) -> set[str]:
-    return {finding.code for finding in findings if finding.severity != "hint"}
+    """Errors, and warnings that are of a cut: a name that nothing uses any more is none."""
+    return {
+        one.code for one in findings if one.severity == "error" or (one.severity, one.code[:4]) == ("warning", "SHD2")
+    }
 
 
 _SUBJECTS: dict[str, tuple[Subject, TemporaryDirectory[str]]] = {}

@@ -37,7 +37,7 @@ from shardc.spec.library import contract_file, contract_names
         ("a >= 1", "a >= 1"),
         ("layer in dense", "layer in dense"),
         ("layer not in [0, 1]", "layer not in [0, 1]"),
-        ("a and b or not d", "a and b or not d"),
+        ("a and b or not d", "(a and b) or not d"),
     ],
 )
 def test_every_node(formula: str, python: str) -> None:

@@ -31,7 +31,8 @@ other from being asked, and the ranks run wherever a plan can be made at all.
 All but the last are `shardc check` and `shardc verify`, which run no model. They cannot know what rows mean to a model:
 three thirds of a tensor are a partition of it as good as any other. A slip in a shape alone, or in a kind alone, is
 found by double entry (the `…-kind-alone` rows), and so is one that a bias does not share with its weight; the other
-faults of specs say the same wrong thing everywhere, as somebody does who has misread a model. `latent-cut` is found by the blocks of FP8 files, not in BF16.
+faults of specs say the same wrong thing everywhere, as somebody does who has misread a model. `latent-cut` is found by
+the blocks of FP8 files, not in BF16.
 
 The last column has the largest difference of a logit, relative to the largest logit; a right plan is at some 1e-6.
 *stops*: a rank's model cannot run on its shapes. *not loaded*: the loader refuses the file. *no plan*: there is nothing

@@ -30,7 +30,8 @@ class Family:
     renames: (pattern, replacement) of names that transformers writes, to those of published files; `back` are those
     that undo it. A pattern is a regular expression; of each list the first that matches is taken.
     to_file, from_file: layouts of tensors that differ in published files, after (before) the renames.
-    reduced: by the class of a norm, what it takes the mean square of, from itself and the arguments of its forward pass.
+    reduced: by the class of a norm, what it takes the mean square of, from itself and what its forward pass is given.
+    elsewhere: names that begin so are weights that the spec ignores, since another process has them: a vision tower.
     length: tokens that it takes to use every part of the model.
     """
 
@@ -41,6 +42,7 @@ class Family:
     to_file: Relayout = as_it_is
     from_file: Relayout = as_it_is
     reduced: Mapping[str, Callable[..., torch.Tensor]] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
     length: int = 24
 
 

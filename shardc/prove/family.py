@@ -61,6 +61,7 @@ class Family:
     forward pass takes beside them where each row has the places of one picture.
     mend: what a class of the installed transformers has wrong, put right in a model of it.
     per_head: by the class of a module, what it is given of every head, of which a rank takes those of its own.
+    elsewhere: names that begin so are weights that the spec ignores, since another process has them: a vision tower.
     length: tokens that it takes to use every part of the model.
     """
 
@@ -76,6 +77,7 @@ class Family:
     pictures: Callable[[Any, torch.Tensor], Tensors] = no_pictures
     mend: Callable[[Any], None] = sound
     per_head: Mapping[str, PerHead] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
     length: int = 24
 
 

@@ -36,7 +36,7 @@ def to_memory(model: Any, family: Family, config: Mapping[str, Any], tensors: Te
     """Puts a rank's tensors in the place of the model's weights, whatever their sizes.
 
     Returns the names in the file behind each weight. Raises ValueError for a tensor that has no place, and for a weight
-    that has no tensor.
+    that has no tensor. What is `elsewhere` becomes NaN, so that an answer that depends on it is none.
     """
     there = dict(model.state_dict(keep_vars=True))
     mapping = get_model_conversion_mapping(model)
@@ -66,9 +66,12 @@ def to_memory(model: Any, family: Family, config: Mapping[str, Any], tensors: Te
         if target not in sources and source in sources:
             _put(model, target, model.get_parameter(source))
             sources[target] = sources[source]
-    missing = sorted(there.keys() - sources.keys())
+    left = sorted(there.keys() - sources.keys())
+    missing = [name for name in left if not name.startswith(family.elsewhere)]
     if missing:
         raise ValueError(f"no tensor for {', '.join(missing[:4])}{' and more' if len(missing) > 4 else ''}")
+    for name in left:
+        _put(model, name, torch.full_like(there[name], float("nan")))
     return sources
 
 

@@ -58,3 +58,14 @@ def test_a_rank_has_its_own_sizes() -> None:
     sources = to_memory(model, family_of("llama"), LLAMA, tensors)
     assert model.model.layers[0].mlp.up_proj.weight.shape == (48, 64)
     assert sources["model.layers.0.mlp.up_proj.weight"] == ("model.layers.0.mlp.up_proj.weight",)
+
+
+def test_a_weight_that_another_process_has_is_no_number() -> None:
+    data = read_small(SMALL / "glm5_next.json")
+    model = reference.build(data)
+    tensors = to_file(model, family_of("glm5_next"), data)
+    text = {name: tensor for name, tensor in tensors.items() if not name.startswith("model.visual.")}
+    sources = to_memory(model, family_of("glm5_next"), data, text)
+    assert not any(name.startswith("model.visual.") for name in sources)
+    assert {bool(one.isnan().all()) for one in model.model.visual.state_dict().values()} == {True}
+    assert not any(one.isnan().any() for one in model.model.language_model.state_dict().values())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from shardc.prove.families import deepseek, gemma, llama, mamba, older, qwen_linear, vision
+from shardc.prove.families import deepseek, gemma, glm5_next, llama, mamba, older, qwen_linear, vision
 from shardc.prove.family import Family
 
 FAMILIES: tuple[Family, ...] = (
     *deepseek.FAMILIES,
     *gemma.FAMILIES,
+    *glm5_next.FAMILIES,
     *llama.FAMILIES,
     *mamba.FAMILIES,
     *older.FAMILIES,

@@ -32,11 +32,11 @@ def attention() -> nn.Module:
     return model[0]
 
 
-def test_heads_of_regions_keep_the_regions_order():
+def test_heads_of_regions_keep_the_regions_order() -> None:
     assert heads_of([(8, 16), (0, 4)], 4) == [2, 3, 0]
 
 
-def test_entries_of_the_heads_here_by_batch():
+def test_entries_of_the_heads_here_by_batch() -> None:
     alibi, mask = attention()(
         HIDDEN, alibi=torch.arange(8.0)[:, None, None], mask=torch.arange(8.0).reshape(2, 4, 1, 1)
     )
@@ -45,7 +45,7 @@ def test_entries_of_the_heads_here_by_batch():
     assert mask.shape == (2, 2, 1, 1)
 
 
-def test_what_all_heads_share_stays():
+def test_what_all_heads_share_stays() -> None:
     alibi, mask = attention()(HIDDEN, alibi=None, mask=torch.ones(2, 1, 5, 5))
     assert alibi is None
     assert mask.shape == (2, 1, 5, 5)

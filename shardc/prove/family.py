@@ -95,8 +95,3 @@ def rows(module: nn.Module) -> int:
     weight = module.weight
     assert isinstance(weight, torch.Tensor)
     return weight.shape[0]
-
-
-def grouped_query(module: Any) -> None:
-    """Query heads that share a key and value head: those of q_proj on this rank by those of k_proj."""
-    module.num_key_value_groups = rows(module.q_proj) // rows(module.k_proj)

@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from shardc.prove import reference
-from shardc.prove.family import Family, Tensors
+from shardc.prove.family import Family, Tensors, rows
 from shardc.prove.files import to_memory
 
 
@@ -25,7 +25,7 @@ def local_model(config: Mapping[str, Any], family: Family, tensors: Tensors) -> 
 
 
 def _recount(module: nn.Module) -> None:
-    """The sizes that torch's own layers keep beside their weights."""
+    """The sizes that torch's own layers keep beside their weights, and attention with q and k apart."""
     match module:
         case nn.Linear():
             module.out_features, module.in_features = module.weight.shape
@@ -34,3 +34,10 @@ def _recount(module: nn.Module) -> None:
             module.padding_idx = None
         case nn.Conv1d() if module.groups == module.out_channels > 1:
             module.groups = module.in_channels = module.out_channels = module.weight.shape[0]
+        case _ if all(hasattr(module, name) for name in ("q_proj", "k_proj", "num_key_value_groups")):
+            grouped_query(module)
+
+
+def grouped_query(module: Any) -> None:
+    """Query heads that share a key and value head: those of q_proj on this rank by those of k_proj."""
+    module.num_key_value_groups = rows(module.q_proj) // rows(module.k_proj)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from shardc.prove.families import deepseek, gemma, glm5_next, llama, mamba, older, qwen_linear, vision
+from shardc.prove.families import deepseek, fused, glm5_next, mamba, qwen_linear, vision
 from shardc.prove.family import Family
 
 FAMILIES: tuple[Family, ...] = (
     *deepseek.FAMILIES,
-    *gemma.FAMILIES,
+    *fused.FAMILIES,
     *glm5_next.FAMILIES,
-    *llama.FAMILIES,
     *mamba.FAMILIES,
-    *older.FAMILIES,
     *qwen_linear.FAMILIES,
     *vision.FAMILIES,
 )
-#: A model that needs nothing of the kind.
+#: A model that needs nothing of the kind, such as Llama, Qwen3, Mixtral, Gemma or BERT.
 PLAIN = Family(())
 
 

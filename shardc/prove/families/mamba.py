@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from shardc.prove.family import Family, grouped_query
+from shardc.prove.family import Family
 
 
 def _mixer(module: Any) -> None:
@@ -49,12 +49,12 @@ FAMILIES = (
     ),
     Family(
         model_types=("nemotron_h",),
-        counts={"NemotronHMamba2Mixer": _mixer, "NemotronHAttention": grouped_query},
+        counts={"NemotronHMamba2Mixer": _mixer},
         reduced={"NemotronHRMSNormGated": _gated},
     ),
     Family(
         model_types=("falcon_h1",),
-        counts={"FalconH1Mixer": _scaled_mixer, "FalconH1Attention": grouped_query},
+        counts={"FalconH1Mixer": _scaled_mixer},
         reduced={"FalconH1RMSNormGated": _gated_before},
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from shardc.prove.family import Family, Tensors, grouped_query
+from shardc.prove.family import Family, Tensors
 
 _COLOURS = 3
 _SEED = 22
@@ -85,7 +85,6 @@ def _patch_rows(config: Any, ids: torch.Tensor) -> Tensors:
 FAMILIES: tuple[Family, ...] = (
     Family(
         model_types=("gemma3",),
-        counts={"Gemma3Attention": grouped_query},
         renames=((r"^vision_tower\.", "vision_tower.vision_model."),),
         back=((r"^vision_tower\.vision_model\.", "vision_tower."),),
         places=lambda config: int(config.mm_tokens_per_image),
@@ -93,20 +92,17 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         model_types=("gemma4",),
-        counts={"Gemma4TextAttention": grouped_query},
         places=_soft_tokens,
         pictures=_patches,
     ),
     Family(
         model_types=("llama4",),
-        counts={"Llama4TextAttention": grouped_query},
         places=_shuffled,
         pictures=_picture,
         mend=_without_images,
     ),
     Family(
         model_types=("qwen3_vl_moe",),
-        counts={"Qwen3VLMoeTextAttention": grouped_query},
         to_file=_experts_in_out,
         places=_merged,
         pictures=_patch_rows,

@@ -1,10 +1,11 @@
-"""GPT-2, BLOOM, Falcon, GPT-NeoX and BERT: fused projections, biases, layer norms."""
+"""GPT-2, BLOOM, Falcon and Phi-3: q, k and v in one projection."""
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
-from shardc.prove.family import Family, PerHead
+from shardc.prove.family import Family, PerHead, rows
 
 #: [hidden, heads * head_dim]: its columns tell which heads' ALiBi a module needs.
 _HEADS = "dense.weight"
@@ -33,6 +34,18 @@ def _falcon(module: Any) -> None:
     module.num_kv_heads = (rows - columns) // (2 * module.head_dim)
 
 
+def _phi3(module: Any) -> None:
+    """Heads by the width of o_proj, key and value heads by what qkv_proj has beside the queries.
+
+    The class takes its query heads from the config that all modules share: the module gets one of its own.
+    """
+    heads = module.o_proj.weight.shape[1] // module.head_dim
+    module.num_key_value_heads = (rows(module.qkv_proj) // module.head_dim - heads) // 2
+    module.num_key_value_groups = heads // module.num_key_value_heads
+    module.config = copy(module.config)
+    module.config.num_attention_heads = heads
+
+
 FAMILIES: tuple[Family, ...] = (
     Family(
         model_types=("gpt2",),
@@ -51,4 +64,5 @@ FAMILIES: tuple[Family, ...] = (
         # With ALiBi the mask contains it, too.
         per_head={"FalconAttention": PerHead(("alibi", "attention_mask"), _HEADS)},
     ),
+    Family(model_types=("phi3",), counts={"Phi3Attention": _phi3}),
 )

@@ -59,6 +59,16 @@ def test_the_indexer_is_whole() -> None:
     assert rows[ATTENTION + "indexer.weights_proj.weight"] == ([(0, 32)], [(0, 6144)])
 
 
+def test_layers_that_use_the_choice_of_another_have_no_indexer() -> None:
+    """GLM-5.2: of 78 layers, the first two and then one in four have one, 21 in all; so has the MTP layer."""
+    rules = {"index_topk_freq": 4, "index_skip_topk_offset": 3}
+    layers = [0, 1, *range(2, 78, 4), 78]
+    named = ["full" if layer in layers else "shared" for layer in range(78)]
+    for said in (rules, {"indexer_types": named}):
+        rows = kept("deepseek_v3", {**checkpoint(GLM_5).config.data, **said}, tp=2, rank=1)
+        assert [int(name.split(".")[2]) for name in rows if name.endswith("indexer.wk.weight")] == layers
+
+
 def test_awq_packs_outputs_and_groups_inputs() -> None:
     """2048 features over 32 ranks: 64 a rank, one group of inputs, eight words of outputs. No MTP layer in this file."""
     rows = kept("deepseek_v3", "deepseek-r1-awq", tp=32, rank=3)

@@ -92,13 +92,21 @@ def _node(expr: Expr, name: Callable[[str], str]) -> ast.expr:
             return ast.Subscript(inner(base), ast.Name(quote(member)))
         case Compare(op, left, right):
             return ast.Compare(inner(left), [_COMPARISONS[op]], [inner(right)])
-        case Logic(op, parts):
-            return ast.BoolOp(ast.And() if op == "and" else ast.Or(), [inner(part) for part in parts])
+        case Logic("and", parts):
+            return ast.BoolOp(ast.And(), [inner(part) for part in parts])
+        case Logic("or", parts):
+            return ast.BoolOp(ast.Or(), [_bracketed(inner(part)) for part in parts])
         case Not(part):
             return ast.UnaryOp(ast.Not(), inner(part))
         case Has(tensor):
             return _call("file.has", ast.Name(name_code(tensor)))
     raise ShardcBug(f"a layout stands where a number is emitted: {expr}")
+
+
+def _bracketed(part: ast.expr) -> ast.expr:
+    """`a and b` beside an `or`, in the brackets that linters ask for."""
+    is_and = isinstance(part, ast.BoolOp) and isinstance(part.op, ast.And)
+    return ast.Name(f"({ast.unparse(part)})") if is_and else part
 
 
 def _call(function: str, *args: ast.expr) -> ast.expr:

@@ -94,7 +94,7 @@ def _node(expr: Expr, name: Callable[[str], str]) -> ast.expr:
             return ast.Compare(inner(left), [_COMPARISONS[op]], [inner(right)])
         case Logic("and", parts):
             return ast.BoolOp(ast.And(), [inner(part) for part in parts])
-        case Logic(_, parts):
+        case Logic("or", parts):
             return ast.BoolOp(ast.Or(), [_bracketed(inner(part)) for part in parts])
         case Not(part):
             return ast.UnaryOp(ast.Not(), inner(part))
@@ -104,7 +104,7 @@ def _node(expr: Expr, name: Callable[[str], str]) -> ast.expr:
 
 
 def _bracketed(part: ast.expr) -> ast.expr:
-    """A part of an `or`; brackets around an `and` say what is meant without a thought of precedence."""
+    """`a and b` beside an `or`, in the brackets that linters ask for."""
     is_and = isinstance(part, ast.BoolOp) and isinstance(part.op, ast.And)
     return ast.Name(f"({ast.unparse(part)})") if is_and else part
 

@@ -34,8 +34,12 @@ def _recount(module: nn.Module) -> None:
             module.padding_idx = None
         case nn.Conv1d() if module.groups == module.out_channels > 1:
             module.groups = module.in_channels = module.out_channels = module.weight.shape[0]
-        case _ if all(hasattr(module, name) for name in ("q_proj", "k_proj", "num_key_value_groups")):
+        case _ if hasattr(module, "num_key_value_groups") and _are_apart(module):
             grouped_query(module)
+
+
+def _are_apart(module: Any) -> bool:
+    return all(isinstance(getattr(module, name, None), nn.Linear) for name in ("q_proj", "k_proj"))
 
 
 def grouped_query(module: Any) -> None:

@@ -38,6 +38,7 @@ from shardc.spec.library import contract_file, contract_names
         ("layer in dense", "layer in dense"),
         ("layer not in [0, 1]", "layer not in [0, 1]"),
         ("a and b or not d", "(a and b) or not d"),
+        ("a or b and d", "a or (b and d)"),
     ],
 )
 def test_every_node(formula: str, python: str) -> None:
@@ -56,7 +57,9 @@ def test_brackets_are_kept_where_they_matter(formula: str) -> None:
     assert eval(code(parse(formula), str), {"rt": rt}, values) == evaluate(parse(formula), values)
 
 
-@pytest.mark.parametrize("formula", ["not (a and b)", "(a or b) and c", "not a == b", "(not a) == b", "a and (b or c)"])
+@pytest.mark.parametrize(
+    "formula", ["not (a and b)", "(a or b) and c", "not a == b", "(not a) == b", "a and (b or c)", "a and b or c"]
+)
 def test_brackets_of_conditions(formula: str) -> None:
     for bits in range(8):
         values = {"a": bool(bits & 1), "b": bool(bits & 2), "c": bool(bits & 4)}

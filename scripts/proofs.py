@@ -32,10 +32,16 @@ _HEAD = """\
 Every model below was built by transformers with random weights, written to safetensors under the names of published
 checkpoints, and loaded by the generated module of its spec on every rank of the mesh, each rank a process. Between the
 ranks nothing happened but the collectives that the plan lists. The table gives the largest difference of the ranks'
-logits from the whole model's (float32; a wrong cut differs by 1e-2 of the largest logit and more, 1e-4 is allowed).
+logits from the whole model's: float32 sums in another order differ by some 1e-6 of the largest logit, a wrong cut by
+1e-2 and more; 1e-4 is allowed.
 
-Written by `make proofs`, in {seconds:.0f} seconds on {cores} cores. `shardc prove NAME --tp N --ep N` proves one;
-[faults.md](faults.md) has the faults that were planted to see that it finds them.
+{models} models of {specs} specs: {proofs} proofs, the largest difference {largest:.1e} of the largest logit. {refused} meshes are
+refused by the plan before anything is loaded. {seconds:.0f} seconds on {cores} cores.
+
+`shardc prove NAME --tp N --ep N` proves one, `make proofs` writes this page. The configs are in
+[specs/small](../specs/small). [faults.md](faults.md) has the faults that were planted to see what finds them,
+[peers.md](peers.md) the same models cut by transformers itself. Heads dealt unevenly over three ranks (`spread`) are
+proved in tests/prove/test_spread.py, trained weights in tests/prove/test_real_weights.py.
 
 | spec | model | config | tp | ep | max difference | of the largest | seconds |
 |---|---|---|--:|--:|--:|--:|--:|
@@ -91,7 +97,17 @@ def _of_the_mesh(finding: Diagnostic) -> bool:
 
 def page(rows: Sequence[Row], seconds: float) -> str:
     """The Markdown of docs/proofs.md."""
-    return _HEAD.format(seconds=seconds, cores=os.cpu_count()) + "\n".join(row.line() for row in rows) + "\n"
+    computed_ones = [row.proof.difference.relative for row in rows if row.proof.difference]
+    head = _HEAD.format(
+        models=len({row.model for row in rows}),
+        specs=len({row.spec for row in rows}),
+        proofs=len(computed_ones),
+        largest=max(computed_ones),
+        refused=sum(bool(row.refused) for row in rows),
+        seconds=seconds,
+        cores=os.cpu_count(),
+    )
+    return head + "\n".join(row.line() for row in rows) + "\n"
 
 
 def _quiet(text: str) -> None:

@@ -48,11 +48,22 @@ def ready(model: Any, config: Mapping[str, Any]) -> Any:
     return model.eval()
 
 
-def randomise(model: nn.Module) -> None:
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Small sums are sooner done than dealt to threads, and always in the same order."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def randomise(model: nn.Module, family: Family) -> None:
     """Weights that let every element of every tensor change the output, all of them exact in BF16.
 
     A matrix keeps the size of what it is given; vectors (norms, biases, decays) are moved off the constants that their
-    classes begin with. Buffers that belong to the file are moved too.
+    classes begin with. Buffers that belong to the file are moved too, and tables of the family are filled.
     """
     generator = torch.Generator().manual_seed(SEED)
     stored = set(model.state_dict(keep_vars=True))
@@ -63,6 +74,10 @@ def randomise(model: nn.Module) -> None:
                 small = tensor.ndim < 2
                 new = tensor + _step(name) * noise if small else noise / _fan_in(name, tensor) ** 0.5
                 tensor.copy_(new.bfloat16().to(tensor.dtype))
+    for module in model.modules():
+        fill = family.tables.get(type(module).__name__)
+        if fill is not None:
+            fill(module)
 
 
 def _step(name: str) -> float:

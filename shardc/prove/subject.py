@@ -59,16 +59,13 @@ def made_up(origin: Path, spec: Resolved, folder: Path) -> Subject:
         size = sum(one.numel() for one in reference.build(config).parameters())
     if size > LARGEST:
         raise TooLarge(f"the config is of a model of {size / 1e9:.1f} billion parameters; give one with smaller sizes")
-    torch.manual_seed(reference.SEED)
-    model = reference.build(config)
-    reference.randomise(model)
-    family = family_of(str(config["model_type"]))
-    for module in model.modules():
-        fill = family.tables.get(type(module).__name__)
-        if fill is not None:
-            fill(module)
-    write_checkpoint(folder, config, to_file(model, family, config), spec)
-    return _answered(model, config, origin, folder, reference.inputs(model.config, family), 0, watch=True)
+    with reference.one_thread():
+        torch.manual_seed(reference.SEED)
+        model = reference.build(config)
+        family = family_of(str(config["model_type"]))
+        reference.randomise(model, family)
+        write_checkpoint(folder, config, to_file(model, family, config), spec)
+        return _answered(model, config, origin, folder, reference.inputs(model.config, family), 0, watch=True)
 
 
 def published(checkpoint: Path, tokens: torch.Tensor | None = None, more: int = 0) -> Subject:

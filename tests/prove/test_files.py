@@ -21,7 +21,7 @@ def test_there_and_back(config: Path) -> None:
     data = read_small(config)
     family = family_of(data["model_type"])
     model, other = reference.build(data), reference.build(data)
-    reference.randomise(model)
+    reference.randomise(model, family)
     to_memory(other, family, data, to_file(model, family, data))
     wanted, found = model.state_dict(), other.state_dict()
     assert wanted.keys() == found.keys()

@@ -26,8 +26,9 @@ def built(name: str) -> tuple[Any, Family]:
     """The model of a small config, and its family."""
     config = read_small(SMALL / f"{name}.json")
     model = reference.build(config)
-    reference.randomise(model)
-    return model, family_of(config["model_type"])
+    family = family_of(config["model_type"])
+    reference.randomise(model, family)
+    return model, family
 
 
 @pytest.mark.parametrize("name", TOWERS)

@@ -35,8 +35,8 @@ ranks nothing happened but the collectives that the plan lists. The table gives 
 logits from the whole model's: float32 sums in another order differ by some 1e-6 of the largest logit, a wrong cut by
 1e-2 and more; 1e-4 is allowed.
 
-{models} models of {specs} specs: {proofs} proofs, the largest difference {largest:.1e} of the largest logit. {refused} meshes are
-refused by the plan before anything is loaded. {seconds:.0f} seconds on {cores} cores.
+{models} models of {specs} specs: {proofs} proofs, the largest difference {largest:.1e} of the largest logit.
+{refused} meshes are refused by the plan before anything is loaded. {seconds:.0f} seconds on {cores} cores.
 
 `shardc prove NAME --tp N --ep N` proves one, `make proofs` writes this page. The configs are in
 [specs/small](../specs/small). [faults.md](faults.md) has the faults that were planted to see what finds them,

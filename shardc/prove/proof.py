@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shardc.checkpoint import read_checkpoint, read_config
@@ -51,7 +51,8 @@ def prove(subject: Subject, spec: Resolved, mesh: Mapping[str, int], progress: P
     if plan is None or findings:
         return Proof(full_mesh, time.perf_counter() - begin, findings=findings)
     prove_partition(plan)
-    return computed(subject, plan, progress, more, begin)
+    proof = computed(subject, plan, progress, more)
+    return replace(proof, seconds=time.perf_counter() - begin)
 
 
 def planned(subject: Subject, spec: Resolved, mesh: Mapping[str, int]) -> tuple[Plan | None, list[Diagnostic]]:
@@ -80,14 +81,11 @@ def computed(
     plan: Plan,
     progress: Progress,
     more: int = 0,
-    begin: float | None = None,
     package: Tree | None = None,
     collectives: tuple[Done, ...] | None = None,
 ) -> Proof:
-    """The ranks of a plan against the whole model: with its spec's loader and its collectives, where others are not
-    given.
-    """
-    begin = time.perf_counter() if begin is None else begin
+    """The ranks of a plan against the whole model: with the loader of its spec and its collectives, unless given."""
+    begin = time.perf_counter()
     spec = plan.bound.resolved
     with tempfile.TemporaryDirectory(prefix="shardc-prove-") as name:
         folder = Path(name)
@@ -108,9 +106,7 @@ def computed(
         )
         outcomes = tuple(run_ranks(task, progress))
     seconds = time.perf_counter() - begin
-    gone = next((one for one in outcomes if one.error and not one.waited), None) or next(
-        (one for one in outcomes if one.error), None
-    )
+    gone = min((one for one in outcomes if one.error), key=lambda one: one.waited, default=None)
     if gone is not None:
         return Proof(plan.mesh, seconds, outcomes=outcomes, findings=[failed(spec, plan.mesh, gone)])
     difference = worst(outcomes, subject.wanted)

@@ -76,9 +76,9 @@ def _file(spec: str) -> Path:
 
 
 def _subjects(spec: Resolved, config: Path | None, checkpoint: Path | None) -> Iterator[Subject]:
-    from shardc.prove.reference import UnknownModel
+    from shardc.prove.reference import NoReference
     from shardc.prove.small import small_configs
-    from shardc.prove.subject import TooLarge, made_up, published
+    from shardc.prove.subject import made_up, published
 
     folder = Path(spec.document.file).parent / "small"
     configs = [config] if config else small_configs(folder, spec.spec.architectures)
@@ -91,7 +91,7 @@ def _subjects(spec: Resolved, config: Path | None, checkpoint: Path | None) -> I
         for path in configs:
             with tempfile.TemporaryDirectory(prefix="shardc-prove-") as checkpoint_folder:
                 yield made_up(path, spec, Path(checkpoint_folder))
-    except (UnknownModel, TooLarge, ValueError) as error:
+    except (NoReference, ValueError) as error:
         raise click.UsageError(str(error)) from error
 
 

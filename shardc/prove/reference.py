@@ -19,27 +19,42 @@ COMPUTE = torch.float32
 SEED = 20
 
 
-class UnknownModel(Exception):
-    """The installed transformers has no class of this name."""
+class NoReference(Exception):
+    """transformers has no model to compare with: no class of the name, or none that can be made of the config."""
 
 
 def model_class(config: Mapping[str, Any]) -> Any:
-    """The class that a config's first architecture names. Raises UnknownModel."""
+    """The class that a config's first architecture names. Raises NoReference."""
     names = config.get("architectures") or ["none"]
     found = getattr(transformers, str(names[0]), None)
     if found is None or not hasattr(found, "_from_config"):
-        raise UnknownModel(f"transformers {transformers.__version__} has no model class {names[0]}")
+        raise NoReference(f"transformers {transformers.__version__} has no model class {names[0]}")
     return found
 
 
 def build(config: Mapping[str, Any]) -> Any:
-    """A model of the config's class, in evaluation, computing in float32; its weights are what its class makes them."""
+    """A model of the config's class, in evaluation, computing in float32; its weights are what its class makes them.
+
+    Raises NoReference.
+    """
     cls = model_class(config)
     logging.getLogger("transformers").setLevel(logging.ERROR)
-    known = cls.config_class.from_dict({**config, "use_cache": False})
-    known._experts_implementation = "eager"
-    model = cls._from_config(known, attn_implementation="eager", dtype=COMPUTE)
+    with told_of(f"make a {cls.__name__} of the config"):
+        known = cls.config_class.from_dict({**config, "use_cache": False})
+        known._experts_implementation = "eager"
+        model = cls._from_config(known, attn_implementation="eager", dtype=COMPUTE)
     return ready(model, config)
+
+
+@contextlib.contextmanager
+def told_of(what: str) -> Iterator[None]:
+    """Whatever a class of transformers raises, as NoReference that says what it could not do."""
+    try:
+        yield
+    except Exception as error:
+        said = str(error).strip().splitlines() or [""]
+        version = transformers.__version__
+        raise NoReference(f"transformers {version} cannot {what}: {type(error).__name__}: {said[0]}") from error
 
 
 def ready(model: Any, config: Mapping[str, Any]) -> Any:

@@ -21,10 +21,6 @@ from shardc.prove.small import read_small
 LARGEST = 2_000_000_000
 
 
-class TooLarge(Exception):
-    """The config is of a model that is too large to be made up."""
-
-
 @dataclass(frozen=True)
 class Subject:
     """A model as a whole.
@@ -52,13 +48,14 @@ class Subject:
 def made_up(origin: Path, spec: Resolved, folder: Path) -> Subject:
     """A model of a config file with random weights, written to `folder` as published checkpoints of its kind are.
 
-    Raises reference.UnknownModel, TooLarge, and ValueError where the file is no config.
+    Raises reference.NoReference, and ValueError where the file is no config.
     """
     config = read_small(origin)
     with torch.device("meta"):
         size = sum(one.numel() for one in reference.build(config).parameters())
     if size > LARGEST:
-        raise TooLarge(f"the config is of a model of {size / 1e9:.1f} billion parameters; give one with smaller sizes")
+        billions = f"{size / 1e9:.1f} billion parameters"
+        raise reference.NoReference(f"the config is of a model of {billions}; give one with smaller sizes")
     with reference.one_thread():
         torch.manual_seed(reference.SEED)
         model = reference.build(config)
@@ -69,11 +66,14 @@ def made_up(origin: Path, spec: Resolved, folder: Path) -> Subject:
 
 
 def published(checkpoint: Path, tokens: torch.Tensor | None = None, more: int = 0) -> Subject:
-    """A checkpoint of safetensors, as transformers loads it. Raises reference.UnknownModel, OSError, and ValueError."""
+    """A checkpoint of safetensors, as transformers loads it. Raises reference.NoReference, OSError, and ValueError."""
     origin = checkpoint / "config.json"
     config = read_small(origin)
+    if config.get("quantization_config"):
+        raise reference.NoReference(f"{origin}: a quantised model computes something else; give one in BF16")
     cls = reference.model_class(config)
-    model = cls.from_pretrained(checkpoint, dtype=reference.COMPUTE, attn_implementation="eager")
+    with reference.told_of(f"load {checkpoint}"):
+        model = cls.from_pretrained(checkpoint, dtype=reference.COMPUTE, attn_implementation="eager")
     model = reference.ready(model, config)
     family = family_of(str(config["model_type"]))
     ids = reference.inputs(model.config, family) if tokens is None else tokens

@@ -50,6 +50,9 @@ def test_a_mesh_that_the_plan_refuses(tmp_path: Path) -> None:
         ([LLAMA, "--config", "{folder}/none.json"], "none.json: a config.json has `architectures` and `model_type`"),
         ([LLAMA, "--config", "{folder}/broken.json"], "broken.json: Expecting value: line 1 column 1 (char 0)"),
         ([LLAMA, "--config", "{folder}/large.json"], "the config is of a model of 70.6 billion parameters; give one with smaller sizes"),
+        ([LLAMA, "--config", "{folder}/odd.json"], "cannot make a LlamaForCausalLM of the config: "),
+        ([LLAMA, "--checkpoint", "{folder}/packed"], "config.json: a quantised model computes something else; give one in BF16"),
+        ([LLAMA, "--checkpoint", "{folder}/empty"], "cannot load {folder}/empty: OSError: "),
         ([LLAMA, "--config", "{folder}/unknown.json"], "has no model class LamaForCausalLM"),
     ],
 )  # fmt: skip
@@ -61,9 +64,13 @@ def test_what_cannot_be_proved(arguments: list[object], words: str, tmp_path: Pa
     (tmp_path / "broken.json").write_text("llama")
     (tmp_path / "large.json").write_text(json.dumps({**small, **large, **heads}))
     (tmp_path / "unknown.json").write_text(json.dumps({**small, "architectures": ["LamaForCausalLM"]}))
+    (tmp_path / "odd.json").write_text(json.dumps({**small, "hidden_act": "fast"}))
+    for name, extra in (("packed", {"quantization_config": {"quant_method": "fp8"}}), ("empty", {})):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps({**small, **extra}))
     result = invoke("prove", *(str(one).format(folder=tmp_path) for one in arguments))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert words in result.stderr
+    assert words.format(folder=tmp_path) in result.stderr
 
 
 def test_without_transformers(monkeypatch: pytest.MonkeyPatch) -> None:

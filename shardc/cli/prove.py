@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shardc.prove.subject import Subject
 
 _NEEDED = ("torch", "safetensors", "transformers")
-_HEADINGS = ("spec", "model", "tp", "ep", "max |difference|", "of the largest", "seconds")
+_HEADINGS = ("spec", "model", "config", "tp", "ep", "max difference", "of the largest", "seconds")
 
 
 @click.command("prove", context_settings=HELP)
@@ -54,18 +54,18 @@ def command(spec: str, config: Path | None, checkpoint: Path | None, tp: int, ep
     found: list[Diagnostic] = []
     for subject in _subjects(resolved, config, checkpoint):
         proof = _proved(subject, resolved, mesh)
-        rows.append(row(resolved.spec.name, subject.architecture, proof))
+        rows.append(_row(resolved.spec.name, subject, proof))
         found += proof.findings
-    click.echo("\n".join(table(rows, right={2, 3, 4, 5, 6})))
+    click.echo("\n".join(table(rows, right={3, 4, 5, 6, 7})))
     sys.exit(report(found, "full"))
 
 
-def row(spec: str, model: str, proof: Proof) -> list[str]:
-    """A line of the table; a dash where the ranks came to no answer."""
+def _row(spec: str, subject: Subject, proof: Proof) -> list[str]:
+    """A line of the table, as docs/proofs.md has it; a dash where the ranks came to no answer."""
     apart = proof.difference
     numbers = [f"{apart.absolute:.1e}", f"{apart.relative:.1e}"] if apart else ["-", "-"]
     sizes = [str(proof.mesh.get(dim, 1)) for dim in ("tp", "ep")]
-    return [spec, model, *sizes, *numbers, f"{proof.seconds:.1f}"]
+    return [spec, subject.architecture, subject.name, *sizes, *numbers, f"{proof.seconds:.1f}"]
 
 
 def _file(spec: str) -> Path:
@@ -101,5 +101,7 @@ def _proved(subject: Subject, spec: Resolved, mesh: dict[str, int]) -> Proof:
     def progress(text: str) -> None:
         click.echo(f"  {text}", err=True)
 
-    click.echo(f"{spec.spec.name}: {subject.architecture}, {subject.parameters:,} parameters", err=True)
+    click.echo(
+        f"{spec.spec.name}: {subject.architecture} ({subject.name}), {subject.parameters:,} parameters", err=True
+    )
     return prove(subject, spec, mesh, progress)

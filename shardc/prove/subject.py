@@ -40,6 +40,11 @@ class Subject:
     seen: Mapping[str, torch.Tensor]
 
     @property
+    def name(self) -> str:
+        """Of the small config, or of the checkpoint's directory."""
+        return self.origin.resolve().parent.name if self.origin.name == "config.json" else self.origin.stem
+
+    @property
     def architecture(self) -> str:
         """The class of the model."""
         return str(self.config["architectures"][0])

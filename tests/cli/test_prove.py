@@ -21,16 +21,17 @@ def test_a_small_config_by_a_path(tmp_path: Path) -> None:
     result = invoke("prove", LLAMA, "--config", SMALL / "llama.json", "--tp", "4")
     assert result.exit_code == 0
     heading, _, row = result.stdout.splitlines()
-    assert heading == "spec   model             tp  ep  max |difference|  of the largest  seconds"
-    assert re.fullmatch(r"llama  LlamaForCausalLM   4   1 +\d\.\de-\d\d +\d\.\de-\d\d +\d+\.\d", row)
-    assert result.stderr.splitlines()[0] == "llama: LlamaForCausalLM, 78,144 parameters"
+    assert heading == "spec   model             config  tp  ep  max difference  of the largest  seconds"
+    assert re.fullmatch(r"llama  LlamaForCausalLM  llama    4   1 +\d\.\de-\d\d +\d\.\de-\d\d +\d+\.\d", row)
+    assert result.stderr.splitlines()[0] == "llama: LlamaForCausalLM (llama), 78,144 parameters"
     assert sorted(result.stderr.splitlines()[1:]) == [f"  rank {rank} of 4: done" for rank in range(4)]
 
 
 def test_a_checkpoint_with_its_own_weights(tmp_path: Path) -> None:
     made_up(SMALL / "llama.json", spec_of(SMALL / "llama.json"), tmp_path)
     result = invoke("prove", LLAMA, "--checkpoint", tmp_path)
-    assert (result.exit_code, result.stdout.splitlines()[2].split()[:4]) == (0, ["llama", "LlamaForCausalLM", "2", "1"])
+    row = result.stdout.splitlines()[2].split()
+    assert (result.exit_code, row[:5]) == (0, ["llama", "LlamaForCausalLM", tmp_path.name, "2", "1"])
 
 
 def test_a_mesh_that_the_plan_refuses(tmp_path: Path) -> None:

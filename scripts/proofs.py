@@ -35,6 +35,19 @@ ranks nothing happened but the collectives that the plan lists. The table gives 
 logits from the whole model's: float32 sums in another order differ by some 1e-6 of the largest logit, a wrong cut by
 1e-2 and more; 1e-4 is allowed.
 
+```mermaid
+flowchart LR
+  model["the model, whole<br/>(transformers)"] -->|"published names"| file[(safetensors)]
+  spec["specs/NAME.yaml"] -->|"shardc build"| loader["generated/NAME.py"]
+  file --> loader
+  loader --> zero["rank 0: the same class<br/>with its own weights"]
+  loader --> one["rank 1: the same class<br/>with its own weights"]
+  zero <-->|"the plan's collectives,<br/>nothing else"| one
+  model --> compare{{{{"logits equal?"}}}}
+  zero --> compare
+  one --> compare
+```
+
 {models} models of {specs} specs: {proofs} proofs, the largest difference {largest:.1e} of the largest logit.
 {refused} meshes are refused by the plan before anything is loaded. {seconds:.0f} seconds on {cores} cores.
 

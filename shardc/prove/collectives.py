@@ -16,9 +16,8 @@ from torch import nn
 
 from shardc.prove.family import Family
 from shardc.prove.groups import Line
+from shardc.prove.task import Regions
 
-#: By name in the file, for each dim of the tensor, the elements [start, stop) that the rank keeps, in their order.
-Regions = Mapping[str, Sequence[Sequence[tuple[int, ...]]]]
 _PLACE = re.compile(r"\\\{\w+\\\}")
 
 

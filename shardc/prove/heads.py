@@ -9,9 +9,7 @@ import torch
 from torch import nn
 
 from shardc.prove.family import Family
-
-#: By name in the file, for each dim of the tensor, the elements [start, stop) that the rank keeps, in their order.
-Regions = Mapping[str, Sequence[Sequence[tuple[int, ...]]]]
+from shardc.prove.task import Regions
 
 
 def take_heads(model: Any, sources: Mapping[str, tuple[str, ...]], regions: Regions, family: Family) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import torch
 
 Coords = Mapping[str, int]
+#: By name in the file, for each dim of the tensor, the elements [start, stop) that the rank keeps, in their order.
+Regions = Mapping[str, Sequence[Sequence[tuple[int, ...]]]]
 
 
 @dataclass(frozen=True)

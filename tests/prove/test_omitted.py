@@ -1,0 +1,33 @@
+"""A collective that the plan omits shows: each of them left out, the ranks do not compute what the whole model does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shardc.prove.proof import computed, done, planned
+from shardc.prove.subject import made_up
+from tests.prove.support import CONFIGS, quiet, spec_of
+
+NAMES = [path.stem for path in CONFIGS]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("config", CONFIGS, ids=NAMES)
+def test_without_one_of_them_the_numbers_differ(config: Path, tmp_path: Path) -> None:
+    spec = spec_of(config)
+    subject = made_up(config, spec, tmp_path)
+    mesh = {**dict.fromkeys(spec.mesh_dims, 1), "tp": 2}
+    if "ep" in spec.mesh_dims:
+        mesh["ep"] = 2
+    plan, findings = planned(subject, spec, mesh)
+    assert plan is not None and not findings
+    listed = done(plan)
+    assert listed
+    unseen = [
+        one
+        for one in listed
+        if not computed(subject, plan, quiet, collectives=tuple(other for other in listed if other != one)).findings
+    ]
+    assert unseen == []

@@ -15,8 +15,8 @@ _TEXT = """\
 Each row is a slip that somebody who writes an engine could make. It is planted in a copy of a *spec* that is right, or,
 where a spec cannot say such a thing, in the *module* generated of it, in the *runtime* that all modules share, or in
 the *plan*: its collectives, or how it deals an axis. Each detector is then asked by itself: that one complains keeps no
-other from being asked, and the ranks run wherever a plan can be made at all. Beside these, each collective of each small
-config's plan at tp=2 (and ep=2) is left out in turn: all are missed in the numbers (tests/prove/test_omitted.py).
+other from being asked, and the ranks run wherever a plan can be made at all. Beside these, each collective of each
+small config's plan at tp=2 (and ep=2) is left out in turn: all are missed in the numbers (tests/prove/test_omitted.py).
 
 {counts}
 

@@ -97,7 +97,7 @@ def proved(spec: Resolved, config: Path) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="shardc-proofs-") as folder:
         subject = made_up(config, spec, Path(folder))
         for mesh in meshes(spec):
-            plan, findings = planned(subject, spec, {**dict.fromkeys(spec.mesh_dims, 1), **mesh})
+            plan, findings = planned(subject, spec, mesh)
             proof = Proof(mesh, 0.0, findings=findings) if plan is None or findings else computed(subject, plan, _quiet)
             refused = findings[0].message if findings and all(map(_of_the_mesh, findings)) else ""
             yield Row(spec.spec.name, subject.architecture, config.stem, mesh, proof, refused)

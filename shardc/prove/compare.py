@@ -27,6 +27,9 @@ class Difference:
     def small(self) -> bool:
         return self.relative <= TOLERANCE
 
+    def __str__(self) -> str:
+        return f"max |difference| {self.absolute:.2g}, {self.relative:.2g} of the largest"
+
 
 @dataclass(frozen=True)
 class Differing:

@@ -24,21 +24,14 @@ def numbers_differ(
     """SHD701: the ranks' answer is not the whole model's."""
     message = (
         f"{spec.document.file} at {shown(mesh)}: the ranks do not compute what the whole model does: "
-        f"max |difference| {difference.absolute:.2g}, {difference.relative:.2g} of the largest (allowed {TOLERANCE:g})"
+        f"{difference} (allowed {TOLERANCE:g})"
     )
     notes: tuple[str, ...] = ()
     if first is not None:
-        apart = first.difference
-        notes = (
-            f"the first module that differs is {first.module}, on rank {first.rank}: "
-            f"max |difference| {apart.absolute:.2g}, {apart.relative:.2g} of the largest",
-        )
+        notes = (f"the first module that differs is {first.module}, on rank {first.rank}: {first.difference}",)
         if first.own_parts:
             notes += (f"not compared before it, as each rank has its own part: {_list(first.own_parts)}",)
-    notes += tuple(
-        f"{one.module}: max |difference| {one.difference.absolute:.2g}, {one.difference.relative:.2g} of the largest"
-        for one in layers[:_SHOWN]
-    )
+    notes += tuple(f"{one.module}: {one.difference}" for one in layers[:_SHOWN])
     return Diagnostic("SHD701", message, notes=notes, help=_HELP)
 
 

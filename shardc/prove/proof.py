@@ -46,17 +46,16 @@ class Proof:
 def prove(subject: Subject, spec: Resolved, mesh: Mapping[str, int], progress: Progress, more: int = 0) -> Proof:
     """Plans, generates, runs the ranks and compares. `mesh` may leave mesh dims out, which then have one rank."""
     begin = time.perf_counter()
-    full_mesh = {**dict.fromkeys(spec.mesh_dims, 1), **mesh}
-    plan, findings = planned(subject, spec, full_mesh)
+    plan, findings = planned(subject, spec, mesh)
     if plan is None or findings:
-        return Proof(full_mesh, time.perf_counter() - begin, findings=findings)
+        return Proof(mesh, time.perf_counter() - begin, findings=findings)
     prove_partition(plan)
     proof = computed(subject, plan, progress, more)
     return replace(proof, seconds=time.perf_counter() - begin)
 
 
 def planned(subject: Subject, spec: Resolved, mesh: Mapping[str, int]) -> tuple[Plan | None, list[Diagnostic]]:
-    """The plan for the subject's file, or what check and verify have against it."""
+    """The plan for the subject's file, or what check and verify have against it. `mesh` is as `prove` takes it."""
     checkpoint, findings = read_checkpoint(subject.checkpoint)
     if checkpoint is None:
         return None, findings
@@ -67,8 +66,9 @@ def planned(subject: Subject, spec: Resolved, mesh: Mapping[str, int]) -> tuple[
     if bound.findings:
         return None, bound.findings
     found = coverage.check(bound, checkpoint.headers).findings
-    compiled = compile_plan(bound, mesh)
-    return compiled.plan, found or mesh_findings(bound, [(mesh, compiled)])
+    full_mesh = {**dict.fromkeys(spec.mesh_dims, 1), **mesh}
+    compiled = compile_plan(bound, full_mesh)
+    return compiled.plan, found or mesh_findings(bound, [(full_mesh, compiled)])
 
 
 def done(plan: Plan) -> tuple[Done, ...]:

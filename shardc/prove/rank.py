@@ -57,11 +57,7 @@ def _compute(task: Task, rank: int, running: list[str]) -> Outcome:
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     ids = torch.tensor(task.tokens)
     with torch.no_grad(), _named_calls(model, running):
-        if task.watch:
-            with reference.watched(model) as seen:
-                answer = reference.ask(model, family, ids)
-        else:
-            seen = {}
+        with reference.watched(model, task.watch) as seen:
             answer = reference.ask(model, family, ids)
         completed = complete(model, family, ids, task.more)
     # All ranks are done before one leaves, so that none waits for a rank that is gone.

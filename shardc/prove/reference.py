@@ -148,8 +148,11 @@ def text_config(config: Any) -> Any:
 
 
 @contextlib.contextmanager
-def watched(model: nn.Module) -> Iterator[dict[str, torch.Tensor]]:
-    """Collects what each module puts out in a forward pass, in the order in which modules come to an end."""
+def watched(model: nn.Module, wanted: bool) -> Iterator[dict[str, torch.Tensor]]:
+    """Collects what each module puts out in a forward pass, in the order in which modules come to an end.
+
+    Where it is not wanted, nothing is collected: of a large model it is much.
+    """
     seen: dict[str, torch.Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -160,7 +163,8 @@ def watched(model: nn.Module) -> Iterator[dict[str, torch.Tensor]]:
 
         return hook
 
-    handles = [module.register_forward_hook(keep(name)) for name, module in model.named_modules() if name]
+    modules = [(name, module) for name, module in model.named_modules() if name and wanted]
+    handles = [module.register_forward_hook(keep(name)) for name, module in modules]
     try:
         yield seen
     finally:

@@ -96,11 +96,9 @@ def _answered(
     watch: bool,
 ) -> Subject:
     family = family_of(str(config["model_type"]))
-    with torch.no_grad(), reference.watched(model) as seen:
-        wanted = reference.ask(model, family, tokens)
-    if not watch:
-        seen.clear()
     with torch.no_grad():
+        with reference.watched(model, watch) as seen:
+            wanted = reference.ask(model, family, tokens)
         completed = complete(model, family, tokens, more)
     size = sum(one.numel() for one in model.parameters())
     return Subject(config, origin, checkpoint, size, tokens, wanted, completed, seen)

@@ -18,10 +18,7 @@ NAMES = [path.stem for path in CONFIGS]
 def test_without_one_of_them_the_numbers_differ(config: Path, tmp_path: Path) -> None:
     spec = spec_of(config)
     subject = made_up(config, spec, tmp_path)
-    mesh = {**dict.fromkeys(spec.mesh_dims, 1), "tp": 2}
-    if "ep" in spec.mesh_dims:
-        mesh["ep"] = 2
-    plan, findings = planned(subject, spec, mesh)
+    plan, findings = planned(subject, spec, {dim: 2 for dim in ("tp", "ep") if dim in spec.mesh_dims})
     assert plan is not None and not findings
     listed = done(plan)
     assert listed

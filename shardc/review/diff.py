@@ -1,0 +1,143 @@
+"""What a change of specs does, as values: to each tensor, axis and contract, and to each target on each mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shardc.diagnostics import Diagnostic, Span
+from shardc.plan.bound import Bound
+from shardc.plan.compile import Compiled
+from shardc.plan.resolved import Resolved
+
+#: From what breaks most to what breaks nothing. docs/review.md says what each means.
+Class = Literal["layout", "narrows", "collectives", "coverage", "widens", "equal", "cosmetic"]
+CLASSES: tuple[Class, ...] = ("layout", "narrows", "collectives", "coverage", "widens", "equal", "cosmetic")
+CODES: Mapping[Class, str] = {
+    "layout": "SHD601",
+    "widens": "SHD602",
+    "narrows": "SHD603",
+    "coverage": "SHD604",
+    "equal": "SHD605",
+    "cosmetic": "SHD606",
+    "collectives": "SHD607",
+}
+
+
+def in_class_order(classes: Iterable[Class]) -> tuple[Class, ...]:
+    """The classes, each once, what breaks most first."""
+    given = set(classes)
+    return tuple(one for one in CLASSES if one in given)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field, before and after; None where it was not there. `note` says what that means: `equal formula`."""
+
+    name: str
+    before: str | None
+    after: str | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A tensor (by its pattern, indices as `*`), an axis or a contract that is not what it was.
+
+    `count` is how many tensors of the first recorded checkpoint the pattern stands for. An item of class `equal` is
+    written otherwise and cut the same. `span` is where it stands, in the text after or, if it is gone, before.
+    """
+
+    name: str
+    status: Literal["added", "removed", "changed"]
+    classes: tuple[Class, ...]
+    fields: tuple[Field, ...]
+    span: Span
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How ranks keep some tensors, in words, before and after: `128 x 2048: rows 0..128`."""
+
+    pattern: str
+    count: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """One target on one mesh, on one side of the change. `bytes` are rank 0's; None where it does not load."""
+
+    claimed: bool
+    bytes: int | None
+    reasons: tuple[str, ...] = ()
+    compiled: Compiled | None = None
+
+
+@dataclass(frozen=True)
+class MeshChange:
+    """One checkpoint on one mesh. `effect` is None where it loads on neither side."""
+
+    checkpoint: str
+    mesh: Mapping[str, int]
+    before: Side
+    after: Side
+    classes: tuple[Class, ...]
+    cuts: tuple[Cut, ...] = ()
+
+
+@dataclass(frozen=True)
+class Version:
+    """A spec on one side of the change: what it resolves to (None where it has errors) and what it is bound to."""
+
+    file: str
+    resolved: Resolved | None
+    findings: tuple[Diagnostic, ...] = ()
+    bound: Mapping[str, Bound] = field(default_factory=dict)
+    generated: str | None = None
+
+
+@dataclass(frozen=True)
+class SpecChange:
+    """One spec that is not what it was; `before` or `after` is None where it was added or removed."""
+
+    name: str
+    before: Version | None
+    after: Version | None
+    classes: tuple[Class, ...]
+    fields: tuple[Field, ...] = ()
+    axes: tuple[Item, ...] = ()
+    contracts: tuple[Item, ...] = ()
+    tensors: tuple[Item, ...] = ()
+    meshes: tuple[MeshChange, ...] = ()
+
+    @property
+    def file(self) -> str:
+        version = self.after or self.before
+        assert version is not None
+        return version.file
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A recorded checkpoint that was added, removed or changed: `config: hidden_size 4096 -> 8192; 3 tensors differ`."""
+
+    checkpoint: str
+    status: Literal["added", "removed", "changed"]
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Everything that changed between `against` and the files as they are; specs that did not change are not in it."""
+
+    against: str
+    specs: tuple[SpecChange, ...]
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def classes(self) -> tuple[Class, ...]:
+        return in_class_order(one for spec in self.specs for one in spec.classes)

@@ -123,7 +123,7 @@ class SpecChange:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A recorded checkpoint that was added, removed or changed: `config: hidden_size 4096 -> 8192; 3 tensors differ`."""
+    """A recorded checkpoint that changed; `words` say how: `hidden_size 4096 -> 8192; 3 tensors differ`."""
 
     checkpoint: str
     status: Literal["added", "removed", "changed"]

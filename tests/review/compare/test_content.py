@@ -105,7 +105,9 @@ def compare(case: Case, text: str) -> None:
 
 def _differing(before: Plan, after: Plan) -> set[str]:
     """The names that both plans have and that some rank keeps otherwise, one rank after the other."""
-    names = [{name for f in plan.families for part in f.stored.parts for name in part.names} for plan in (before, after)]
+    names = [
+        {name for f in plan.families for part in f.stored.parts for name in part.names} for plan in (before, after)
+    ]
     out: set[str] = set()
     dims = before.mesh.keys() | after.mesh.keys()
     sizes = {dim: max(before.mesh.get(dim, 1), after.mesh.get(dim, 1)) for dim in dims}

@@ -10,26 +10,9 @@ from shardc.plan.bound import bind
 from shardc.plan.evidence import Evidence, Header
 from shardc.review.compare.specs import spec_change
 from shardc.review.diff import Item, SpecChange, Version
+from tests.cli.support import CONFIG, SPEC
 from tests.support import try_resolve
 
-SPEC = """\
-spec: 1
-name: tiny
-architectures: [TinyForCausalLM]
-dtype: BF16
-config: {hidden: hidden_size, layers: num_layers, n_heads: num_heads}
-axes: {heads: {size: n_heads}}
-groups:
-  attention:
-    at: layers.{layer}
-    for: {layer: layers}
-    tensors:
-      q_proj.weight: {shape: [heads * 4, hidden], shard: channel_rows}
-      o_proj.weight: {shape: [hidden, heads * 4], shard: channel_cols}
-targets:
-  - {checkpoint: tiny, tp: [1, 2, 4, 8]}
-"""
-CONFIG = {"architectures": ["TinyForCausalLM"], "hidden_size": 16, "num_layers": 2, "num_heads": 8}
 HEADERS: dict[str, Header] = {
     f"layers.{layer}.{name}": ("BF16", shape)
     for layer in range(2)

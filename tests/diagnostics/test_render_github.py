@@ -70,6 +70,5 @@ def test_a_file_elsewhere_is_not_annotated(tmp_path: Path) -> None:
 def test_a_finding_about_a_whole_file() -> None:
     found = Diagnostic("SHD501", "generated/x.py: out of date", about="generated/x.py", help="run `shardc build`")
     assert render_github([found], HERE) == (
-        "::error title=shardc (SHD501),file=generated/x.py"
-        "::generated/x.py: out of date%0Ahelp: run `shardc build`"
+        "::error title=shardc (SHD501),file=generated/x.py::generated/x.py: out of date%0Ahelp: run `shardc build`"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -49,8 +48,8 @@ def test_paths(root: Path) -> None:
 
 
 def test_links_are_followed(root: Path) -> None:
-    os.symlink(root / "models" / "specs", root / "linked")
-    os.symlink("/dev", root / "outside")
+    (root / "linked").symlink_to(root / "models" / "specs")
+    (root / "outside").symlink_to("/dev")
     assert Repository(root).path(str(root / "linked" / "x.yaml")) == "models/specs/x.yaml"
     assert Repository(root).path(str(root / "outside" / "null")) is None
 

@@ -10,8 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.ci.support import (
-    build, commit_all, edit, git, needs_a_package_index, new_repository, once, run, specs_repository, this_tree,
-)  # fmt: skip
+    build,
+    commit_all,
+    edit,
+    git,
+    needs_a_package_index,
+    new_repository,
+    once,
+    run,
+    specs_repository,
+    this_tree,
+)
 from tests.cli.support import SPEC
 from tests.support import ROOT
 

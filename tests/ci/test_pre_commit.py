@@ -123,6 +123,14 @@ def test_a_new_spec_without_its_module_fails(user: User) -> None:
     assert "error[SHD502]: generated/other.py: missing (specs/other.yaml was never built)" in said
 
 
+def test_a_module_that_is_on_disk_passes_though_it_is_not_added(user: User) -> None:
+    """What docs/ci.md warns of: CI is what notices."""
+    (user.path / "specs" / "other.yaml").write_text(SPEC.replace("name: tiny", "name: other"))
+    build(user.path)
+    assert user.commit("specs")[0] == 0
+    assert git("status", "--short", cwd=user.path).stdout == "?? generated/other.py\n"
+
+
 def test_an_edit_of_a_generated_module_fails(user: User) -> None:
     (user.path / "generated" / "tiny.py").write_text("mine = True\n")
     code, said = user.commit("generated")

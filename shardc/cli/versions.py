@@ -18,6 +18,9 @@ from shardc.review.diff import SpecChange, Version
 from shardc.source import load
 from shardc.spec.read import read_spec
 
+#: By path: the name that a spec's text gives, "" for none, and what the text is.
+_Read = Mapping[str, tuple[str, Version]]
+
 
 @dataclass
 class Recorded:
@@ -39,7 +42,11 @@ class Recorded:
 def spec_changes(before: Side, after: Side) -> Iterator[SpecChange]:
     """Every spec that differs in its text, by name; one whose file moved is the same spec."""
     alike = {path for path in before.specs.keys() & after.specs.keys() if _same(before.specs[path], after.specs[path])}
-    old, new = _versions(before, alike), _versions(after, alike)
+    read = [
+        {path: _version(side, file) for path, file in side.specs.items() if path not in alike}
+        for side in (before, after)
+    ]
+    old, new = _named(read[0], read[1]), _named(read[1], read[0])
     recorded = Recorded(before), Recorded(after)
     for name in dict.fromkeys([*new, *old]):
         sides = [side.get(name) for side in (old, new)]
@@ -62,13 +69,15 @@ def changed_checkpoints(before: Side, after: Side) -> tuple[dict[str, Checkpoint
     return out
 
 
-def _versions(side: Side, without: set[str]) -> dict[str, Version]:
-    """By the name of the spec; by its path where the text gives none, or one that is taken."""
+def _named(read: _Read, other: _Read) -> dict[str, Version]:
+    """By the name of the spec. Where the text gives none, by that of the file at its path on the other side.
+
+    By its path where there is none either, or the name is taken.
+    """
     out: dict[str, Version] = {}
-    for path, file in side.specs.items():
-        if path not in without:
-            name, version = _version(side, file)
-            out[name if name and name not in out else path] = version
+    for path, (own, version) in read.items():
+        name = own or (other[path][0] if path in other else "")
+        out[name if name and name not in out else path] = version
     return out
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from shardc.plan.resolved import in_order
+
 
 def plural(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
@@ -17,9 +19,7 @@ def mesh_words(mesh: Mapping[str, int]) -> str:
 
 def meshes_words(meshes: Sequence[Mapping[str, int]]) -> str:
     """`tp=1, 2, 4`; with several mesh dims `tp=1, 2 x ep=1, 2`, where that is all of them."""
-    dims = [
-        dim for dim in dict.fromkeys(dim for mesh in meshes for dim in mesh) if any(m.get(dim, 1) > 1 for m in meshes)
-    ]
+    dims = in_order({dim for mesh in meshes for dim, size in mesh.items() if size > 1})
     sizes = {dim: sorted({mesh.get(dim, 1) for mesh in meshes}) for dim in dims}
     if len(dims) <= 1 or prod(map(len, sizes.values())) == len(meshes):
         return " x ".join(f"{dim}={', '.join(map(str, sizes[dim]))}" for dim in dims) or "tp=1"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shardc.plan.as_text import shape
@@ -13,6 +13,9 @@ from shardc.review.compare.content import ByRank, Content, Contents, Ranks
 from shardc.review.compare.pairs import Held, Pair
 from shardc.review.compare.words import rows
 from shardc.review.diff import Cut
+
+#: In place of who keeps a name, on a mesh dim that does not select names.
+_NOBODY: tuple[None] = (None,)
 
 
 @dataclass
@@ -52,15 +55,14 @@ def _differences(before: Held, after: Held, sides: Sides) -> Iterator[tuple[int,
         return
     old, new = sides.was.owners(sides.before, before), sides.is_.owners(sides.after, after)
     if old != new:
-        who = [
-            list(zip(*(side.get(over, (None,) * after.count) for over in {**old, **new}), strict=True))
-            for side in (old, new)
-        ]
+        over = {**old, **new}
+        who = [list(zip(*(side.get(dim, _NOBODY * after.count) for dim in over), strict=True)) for side in (old, new)]
         moved = [i for i in range(after.count) if who[0][i] != who[1][i]]
-        yield len(moved), tuple(f"on {_ranks(_known(side[moved[0]], sides.is_.ranks))}" for side in who)  # type: ignore[misc]
+        first = [f"on {_ranks(_known(side[moved[0]], sides.is_.ranks))}" for side in who]
+        yield len(moved), (first[0], first[1])
 
 
-def _known(numbers: tuple[int | None, ...], ranks: Ranks) -> tuple[ByRank, ...]:
+def _known(numbers: Iterable[int | None], ranks: Ranks) -> tuple[ByRank, ...]:
     return tuple(way for n in numbers if n is not None and (way := ranks.way(n)).over)
 
 
@@ -74,7 +76,8 @@ def _words(was: Content, is_: Content, plan: Plan) -> tuple[str, str]:
     rank = next((rank for rank in _ranks_of(over, plan) if was.regions(rank) != is_.regions(rank)), {})
     here = ", ".join(f"{dim} rank {r}" for dim, r in rank.items())
     dims = [i for i in range(len(is_.shape)) if i >= len(was.dims) or was.dims[i].at(rank) != is_.dims[i].at(rank)]
-    return tuple(f"{here + ': ' if here else ''}{_kept(content, rank, dims)}" for content in (was, is_))  # type: ignore[return-value]
+    before = f"{here}: " if here else ""
+    return before + _kept(was, rank, dims), before + _kept(is_, rank, dims)
 
 
 def _kept(content: Content, rank: Coords, dims: list[int]) -> str:

@@ -50,7 +50,7 @@ class _Tried:
     def refused(self) -> tuple[str, ...]:
         """What keeps the checkpoint from being loaded on any mesh."""
         if self.version is None:
-            return ("there is no spec",)
+            return ()
         if self.version.resolved is None or self.bound is None:
             return tuple(f"{f.code} {f.message}" for f in self.version.findings if f.severity == "error")
         findings = list(self.bound.findings)

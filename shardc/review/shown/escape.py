@@ -8,7 +8,7 @@ from html import escape
 from shardc.diagnostics.visible import visible
 
 _RUN = re.compile("`+")
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~@&!])")
+_SPECIAL = re.compile(r"([\\`*\[\]<>#|~@&!])")
 
 
 def code(text: str) -> str:

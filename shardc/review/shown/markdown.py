@@ -110,7 +110,7 @@ def _item(what: str, item: Item) -> Iterator[list[str]]:
     name = f"{what}{code(item.name)}{count}"
     word = "" if is_rewritten(item) or item.status == "changed" else item.status
     for field in item.fields:
-        yield [name, field.name, code(field.before or ""), _after(field.after, field.note or word)]
+        yield [name, words(field.name), code(field.before or ""), _after(field.after, field.note or word)]
     if not item.fields:
         yield [name, "", "", word]
 
@@ -154,7 +154,7 @@ def _generated(spec: SpecChange) -> str:
 
 
 def _evidence(diff: Diff) -> str:
-    rows = [[code(one.checkpoint), one.status, words(one.words)] for one in diff.evidence]
+    rows = [[code(one.checkpoint), one.status, code(one.words)] for one in diff.evidence]
     return _table(["recorded checkpoint", "", ""], rows)
 
 

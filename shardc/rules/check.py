@@ -10,7 +10,7 @@ from pathlib import PurePath
 from shardc.diagnostics import Diagnostic, Label
 from shardc.diagnostics.findings import in_order
 from shardc.plan.bound import Bound, bind
-from shardc.plan.compile import compile_plan
+from shardc.plan.compile import Compiled, compile_plan
 from shardc.plan.evidence import Evidence
 from shardc.plan.proof import prove
 from shardc.plan.resolve import resolve
@@ -25,14 +25,24 @@ from shardc.spec.target import Target
 #: Finds a recorded checkpoint by its name in a target; None with the findings that say why not.
 FindEvidence = Callable[[str], tuple[Evidence | None, list[Diagnostic]]]
 
-_HINTED = (1, 2, 4, 8, 16, 32, 64)
+#: Sizes of tp that are tried, claimed or not.
+HINTED = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A target, the spec bound to its checkpoint, and its plan on every mesh that is claimed."""
+
+    target: Target
+    bound: Bound
+    compiled: tuple[Compiled, ...]
 
 
 @dataclass
 class Checked:
     """One spec's findings. `resolved` is None where its text can't be read; `plans` counts those that were compiled.
 
-    `recorded` are its targets' checkpoints.
+    `recorded` are its targets' checkpoints; `claims` are the targets to whose checkpoint the spec can be bound.
     """
 
     document: Document
@@ -40,6 +50,7 @@ class Checked:
     findings: list[Diagnostic] = field(default_factory=list)
     plans: int = 0
     recorded: list[Evidence] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
 
 
 def check_spec(document: Document, find: FindEvidence) -> Checked:
@@ -73,6 +84,7 @@ def _check_target(out: Checked, i: int, target: Target, find: FindEvidence) -> T
     if bound.findings:
         return TargetFindings(evidence.name, bound.findings)
     results = [(mesh, compile_plan(bound, mesh)) for mesh in claimed_meshes(target, out.resolved)]
+    out.claims.append(Claim(target, bound, tuple(compiled for _, compiled in results)))
     out.plans += len(results)
     for _, result in results:
         if result.ok and result.plan is not None:
@@ -115,7 +127,7 @@ def _not_claimed(bound: Bound, target: Target, i: int, document: Document) -> It
     if "tp" not in bound.resolved.splitting:
         return
     others = dict.fromkeys(bound.resolved.mesh_dims, 1)
-    valid = [n for n in _HINTED if n not in target.tp and compile_plan(bound, {**others, "tp": n}).ok]
+    valid = [n for n in HINTED if n not in target.tp and compile_plan(bound, {**others, "tp": n}).ok]
     if valid:
         label = Label(document.value("targets", i, "tp"))
         message = f"{target.checkpoint} also loads at tp = {', '.join(map(str, valid))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -11,7 +12,8 @@ from shardc.cli.output import HELP, format_option, plural, report
 from shardc.cli.specs import DEFAULT_SPECS, check_file, spec_files
 from shardc.diagnostics import Diagnostic, Label
 from shardc.diagnostics.findings import counts
-from shardc.emit.tree import differences, tree, write
+from shardc.emit.tree import Difference, Tree, differences, tree, write
+from shardc.review.sheet_tree import same_checkpoint, sheet_trees
 from shardc.rules.check import Checked
 
 
@@ -24,7 +26,7 @@ from shardc.rules.check import Checked
 )  # fmt: skip
 @format_option
 def command(paths: tuple[Path, ...], check_only: bool, out: Path, format_: str) -> None:
-    """Check specs (files or folders; specs/ by default), prove their targets, and write their loaders."""
+    """Check specs (files or folders; specs/ by default), prove their targets, and write loaders and plan sheets."""
     files = spec_files(paths)
     checked: list[Checked] = []
     findings: list[Diagnostic] = []
@@ -33,22 +35,35 @@ def command(paths: tuple[Path, ...], check_only: bool, out: Path, format_: str) 
         findings += own
         if one is not None:
             checked.append(one)
-    findings += _same_name(checked)
+    findings += [*_same_name(checked), *same_checkpoint(checked)]
     if counts(findings).errors:
         sys.exit(report(findings, format_, "nothing was written"))
     specs = [one.resolved for one in checked if one.resolved is not None]
-    wanted = tree(specs)
-    found = differences(wanted, out, complete=not paths or paths == (DEFAULT_SPECS,))
+    sheets = sheet_trees(checked)
+    complete = not paths or paths == (DEFAULT_SPECS,)
+    wanted = [(out, tree(specs)), *sheets.items()]
+    found = [differences(of, folder, complete) for folder, of in wanted]
+    every = [difference for of in found for difference in of]
     if check_only:
-        stale = f"{plural(len(found), 'file')} {'needs' if len(found) == 1 else 'need'} attention: run `shardc build`"
-        summary = stale if found else f"{out}/ is current"
-        sys.exit(report([difference.finding() for difference in found], format_, summary))
-    touched = write(wanted, out, found)
-    foreign = [difference.finding() for difference in found if difference.code == "SHD504"]
+        sys.exit(report([difference.finding() for difference in every], format_, _state(out, sheets, every)))
+    touched: list[Path] = []
+    for (folder, of), differing in zip(wanted, found, strict=True):
+        touched += write(of, folder, differing)
+    foreign = [difference.finding() for difference in every if difference.code == "SHD504"]
     plans = sum(one.plans for one in checked)
     summary = f"{plural(len(specs), 'spec')}, {plural(plans, 'plan')} proved; {plural(len(touched), 'file')} written"
     worth_a_word = [finding for finding in findings if finding.severity == "warning"]
     sys.exit(report([*worth_a_word, *foreign], format_, summary))
+
+
+def _state(out: Path, sheets: Mapping[Path, Tree], found: list[Difference]) -> str:
+    """The summary of `--check`."""
+    if found:
+        return f"{plural(len(found), 'file')} {'needs' if len(found) == 1 else 'need'} attention: run `shardc build`"
+    count = sum(len(of.files) for of in sheets.values())
+    if not count:
+        return f"{out}/ is current"
+    return f"{out}/ and {plural(count, 'plan sheet')} are current"
 
 
 def _same_name(checked: list[Checked]) -> list[Diagnostic]:

@@ -56,7 +56,7 @@ NAMES: dict[str, str] = {
     "SHD420": "mixed-output",
     # 5xx: the generated tree
     "SHD501": "out-of-date",
-    "SHD502": "missing-module",
+    "SHD502": "not-built",
     "SHD503": "orphan",
     "SHD504": "not-generated",
     # 6xx: what a change of specs does

@@ -11,6 +11,8 @@ _ZERO_WIDTH = frozenset({"Mn", "Me"})
 
 def visible(text: str, *, keep: str = "") -> str:
     r"""`text` on one line, each unprintable character that is not in `keep` written as `\n`, `\x1b` or `\u202e`."""
+    if text.isprintable():
+        return text
     return "".join(char if char in keep else _visible_char(char) for char in text)
 
 

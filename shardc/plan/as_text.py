@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardc.layout.show import show
+from shardc.layout.split import round_up
 from shardc.plan.collectives import at_work
 from shardc.plan.compile import Compiled
 from shardc.plan.output_rows import OutputRow, output_rows
@@ -43,9 +44,12 @@ def as_markdown(compiled: Compiled, rank: Coords, tensors: str = "*") -> str:
     return "\n".join([*lines, "", *(f"{line}  " for line in _summary(compiled, plan, rank))])
 
 
-def table(lines: Sequence[Sequence[str]], right: set[int]) -> list[str]:
-    """Columns two spaces apart, a rule under the first line; the columns in `right` are set to the right."""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+def table(lines: Sequence[Sequence[str]], right: set[int], step: int = 1) -> list[str]:
+    """Columns two spaces apart, a rule under the first line; the columns in `right` are set to the right.
+
+    Widths are multiples of `step`, so that a cell that grows a little leaves the other lines as they are.
+    """
+    widths = [round_up(max(len(line[i]) for line in lines), step) for i in range(len(lines[0]))]
 
     def row(cells: Sequence[str]) -> str:
         placed = (c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True)))

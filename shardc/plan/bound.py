@@ -49,6 +49,7 @@ class Grain:
 class Bound:
     """Values of symbols, families with their formats, and granules. `findings` are complete once it is made.
 
+    `here` are the entries of which this config has tensors, be they in the file or not.
     `proved` and `cuttable` remember groups of dims, `buildable` outputs, `answers` contracts, `dealt` axes and `keeps`
     which names a rank keeps, over the meshes that are tried.
     """
@@ -57,6 +58,7 @@ class Bound:
     evidence: Evidence
     symbols: Symbols
     families: list[Family] = field(default_factory=list)
+    here: list[Entry] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
     findings: list[Diagnostic] = field(default_factory=list)
     proved: set[Hashable] = field(default_factory=set)
@@ -86,13 +88,6 @@ class Bound:
                 return None
             held.setdefault(holder, []).append(grid)
         return set(held) if all(holder.made_of(grids) for holder, grids in held.items()) else None
-
-    @cached_property
-    def named(self) -> list[Entry]:
-        """The entries that have names in this config, whether the file has them or not."""
-        held: Held = {}
-        every = self.resolved.entries
-        return [one for one in every if any(names.count for names in enumerate_names(one, self.values, held))]
 
     @cached_property
     def dims(self) -> list[list[StoredDim]]:
@@ -184,7 +179,9 @@ def bind(resolved: Resolved, evidence: Evidence) -> Bound:
                 message = f"with `{entry.pattern}` the spec stands for over {MAX_TENSORS:,} tensors"
                 failed.append((entry, FormulaError("SHD112", message)))
                 break
-            for names in enumerate_names(entry, symbols.values, held):
+            every = [names for names in enumerate_names(entry, symbols.values, held) if names.count]
+            bound.here += [entry] if every else []
+            for names in every:
                 _add(names, bound)
         except FormulaError as error:
             failed.append((entry, error))

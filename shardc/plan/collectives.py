@@ -36,7 +36,7 @@ def at_work(plan: Plan) -> list[Collective]:
     bound = plan.bound
     found = dict.fromkeys(
         one
-        for entry in bound.named
+        for entry in bound.here
         for one in _of(entry, bound.resolved)
         if plan.mesh.get(one.over, 1) > 1 and not (one.what == "all_reduce" and _alone(entry, plan))
     )

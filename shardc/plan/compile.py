@@ -90,7 +90,7 @@ class ContractHolds:
 
 @dataclass
 class Compiled:
-    """The plan, if there is one, and every fault."""
+    """The plan, if there is one, and every fault. `dealt` has the axes that can be dealt, whether or not all can."""
 
     plan: Plan | None
     axes: list[AxisFault] = field(default_factory=list)
@@ -99,6 +99,7 @@ class Compiled:
     ties: list[TieFault] = field(default_factory=list)
     outputs: list[OutputFault] = field(default_factory=list)
     holds: list[ContractHolds] = field(default_factory=list)
+    dealt: Mapping[AxisKey, Split] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -109,10 +110,10 @@ class Compiled:
 def compile_plan(bound: Bound, mesh: Mapping[str, int]) -> Compiled:
     """Deal every axis, try every cut, ask every contract on every rank."""
     out = Compiled(None)
-    splits = _deal(bound, mesh, out)
+    out.dealt = _deal(bound, mesh, out)
     if out.axes:
         return out
-    out.plan = Plan(bound, mesh, splits)
+    out.plan = Plan(bound, mesh, out.dealt)
     out.axes += _summed_twice(out.plan)
     _try_cuts(out.plan, out)
     if not out.cuts:

@@ -42,8 +42,7 @@ class Shard:
 
     @property
     def kind(self) -> str:
-        """The shard kind of the tensor; a scalar of a format is whole on every rank."""
-        return "replicated" if self.part.part and self.part.is_scalar else self.family.entry.kind
+        return self.part.kind
 
     @property
     def local_shape(self) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from shardc.layout.strides import strides
 from shardc.plan.kinds import axes_in
 from shardc.plan.names import starred
 from shardc.plan.plan import Coords, Plan, Shard
+from shardc.plan.stored import StoredPart
 from shardc.plan.totals import Totals, shard_totals
 
 
@@ -32,7 +33,7 @@ def rows(plan: Plan, rank: Coords, tensors: str = "*") -> list[Row]:
     for shard in plan.shards(rank):
         if not shard.names or (tensors != "*" and not any(fnmatchcase(name, tensors) for name in shard.names)):
             continue
-        name = shown_name(shard)
+        name = shown_name(shard.part)
         key = (name, shard.shape, shard.local_shape, shard.at, shard.part.dtype)
         count, totals = len(shard.names), shard_totals(plan, shard, rank)
         before = found.get(key)
@@ -43,10 +44,10 @@ def rows(plan: Plan, rank: Coords, tensors: str = "*") -> list[Row]:
     return list(found.values())
 
 
-def shown_name(shard: Shard) -> str:
+def shown_name(part: StoredPart) -> str:
     """The entry's pattern with `*` for indices, and the companion's own ending."""
-    pattern = starred(shard.family.entry.pattern)
-    return shard.part.part.named(pattern) if shard.part.part else pattern
+    pattern = starred(part.weights.entry.pattern)
+    return part.part.named(pattern) if part.part else pattern
 
 
 def _units(plan: Plan, shard: Shard, rank: Coords) -> str:

@@ -33,6 +33,11 @@ class StoredPart:
         return self.weights.count
 
     @property
+    def kind(self) -> str:
+        """The shard kind of the tensor; a scalar of a format is whole on every rank."""
+        return "replicated" if self.part and self.is_scalar else self.weights.entry.kind
+
+    @property
     def is_scalar(self) -> bool:
         return not (self.part.dims if self.part else self.weights.entry.dims)
 

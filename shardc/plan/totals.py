@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shardc.plan.family import Family
 from shardc.plan.multiplicity import rows_held
 from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.proof import dim_runs
 from shardc.plan.stages import ranks_at
-from shardc.plan.stored_dims import stored_dims
+from shardc.plan.stored_dims import StoredDim, stored_dims
 from shardc.spec.dtypes import SIZES
 
 
@@ -55,8 +57,18 @@ def rank_totals(plan: Plan, rank: Coords) -> Totals:
 
 def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     """Elements of one local tensor that no other rank holds."""
-    family = shard.family
-    dims = stored_dims(family, shard.part)
+    dims = stored_dims(shard.family, shard.part)
+    if is_shared(plan, shard.family, dims):
+        return 0
+    alone = 1
+    for dim in dims:
+        _, runs = dim_runs(plan, dim)
+        alone *= rows_held(shard.at[dim.i], runs, 1)
+    return alone
+
+
+def is_shared(plan: Plan, family: Family, dims: Sequence[StoredDim]) -> bool:
+    """Whether no rank that keeps a stored tensor with these dims is the only one to hold what it has of it."""
     splitting = {over for dim in dims for over in dim.over}
     for over, ends in family.entry.on.items():
         if len(ranks_at(ends, plan.mesh.get(over, 1))) == 1:
@@ -64,12 +76,6 @@ def _rows_alone(plan: Plan, shard: Shard, rank: Coords) -> int:
     for axis in family.selecting:
         split = plan.splits_of(family)[axis]
         if split.replicas > 1:
-            return 0
+            return True
         splitting.add(split.over)
-    if any(size > 1 and over not in splitting for over, size in plan.mesh.items()):
-        return 0
-    alone = 1
-    for dim in dims:
-        _, runs = dim_runs(plan, dim)
-        alone *= rows_held(shard.at[dim.i], runs, 1)
-    return alone
+    return any(size > 1 and over not in splitting for over, size in plan.mesh.items())

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from shardc.diagnostics import Diagnostic, Label
 from shardc.diagnostics.findings import in_order
 from shardc.plan.bound import Bound, bind
-from shardc.plan.compile import compile_plan
+from shardc.plan.compile import Compiled, compile_plan
 from shardc.plan.evidence import Evidence
 from shardc.plan.proof import prove
 from shardc.plan.resolve import resolve
@@ -25,15 +25,24 @@ from shardc.spec.target import Target
 #: Finds a recorded checkpoint by its name in a target; None with the findings that say why not.
 FindEvidence = Callable[[str], tuple[Evidence | None, list[Diagnostic]]]
 
-#: Sizes of tp that are worth a try where nobody claims them.
+#: Sizes of tp that are tried, claimed or not.
 HINTED = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A target, the spec bound to its checkpoint, and its plan on every mesh that is claimed."""
+
+    target: Target
+    bound: Bound
+    compiled: tuple[Compiled, ...]
 
 
 @dataclass
 class Checked:
     """One spec's findings. `resolved` is None where its text can't be read; `plans` counts those that were compiled.
 
-    `recorded` are its targets' checkpoints.
+    `recorded` are its targets' checkpoints; `claims` are the targets to whose checkpoint the spec can be bound.
     """
 
     document: Document
@@ -41,6 +50,7 @@ class Checked:
     findings: list[Diagnostic] = field(default_factory=list)
     plans: int = 0
     recorded: list[Evidence] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
 
 
 def check_spec(document: Document, find: FindEvidence) -> Checked:
@@ -74,6 +84,7 @@ def _check_target(out: Checked, i: int, target: Target, find: FindEvidence) -> T
     if bound.findings:
         return TargetFindings(evidence.name, bound.findings)
     results = [(mesh, compile_plan(bound, mesh)) for mesh in claimed_meshes(target, out.resolved)]
+    out.claims.append(Claim(target, bound, tuple(compiled for _, compiled in results)))
     out.plans += len(results)
     for _, result in results:
         if result.ok and result.plan is not None:

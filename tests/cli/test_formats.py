@@ -52,7 +52,7 @@ def test_the_rules_are_the_same_for_every_log_and_say_what_they_check(folder: Fo
     assert read_log(invoke("check", "--format", "sarif").stdout)["runs"][0]["tool"] == clean
     rules = {rule["id"]: rule for rule in clean["driver"]["rules"]}
     assert rules["SHD501"]["shortDescription"]["text"] == (
-        "Each module in the generated package is what its spec gives today."
+        "Each module in the generated package, and each plan sheet beside the specs, is what its spec gives today."
     )
     assert "## Why it matters" in rules["SHD501"]["help"]["markdown"]
 

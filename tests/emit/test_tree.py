@@ -85,6 +85,33 @@ def test_what_is_left_over_goes_where_the_tree_is_complete(tmp_path: Path) -> No
     assert not (tmp_path / "old.py").exists()
 
 
+def test_another_folder_has_its_own_mark_and_name(tmp_path: Path) -> None:
+    """What begins with the mark of another folder is foreign in this one."""
+    mine = Tree({"a.txt": "# Mine. 1\n"}, {"a.txt": "specs/a.yaml"}, "# Mine. ", "notes/")
+    (tmp_path / "old.txt").write_text("# Mine. 2\n")
+    (tmp_path / "b.py").write_text(f"{MARK}specs/b.yaml.\n")
+    found = differences(mine, tmp_path, True)
+    assert [(one.code, one.path.name) for one in found] == [
+        ("SHD502", "a.txt"),
+        ("SHD504", "b.py"),
+        ("SHD503", "old.txt"),
+    ]
+    assert found[1].finding().help == "move it out of notes/"
+    write(mine, tmp_path, found)
+    assert files(tmp_path) == {"a.txt": "# Mine. 1\n", "b.py": f"{MARK}specs/b.yaml.\n"}
+
+
+def test_where_no_file_should_be_only_what_is_ours_is_looked_at(tmp_path: Path) -> None:
+    nothing = Tree({}, {}, "# Mine. ", "notes/")
+    absent = tmp_path / "absent"
+    assert differences(nothing, absent, True) == []
+    assert write(nothing, absent, []) == [] and not absent.exists()
+    (tmp_path / "theirs.md").write_text("theirs\n")
+    (tmp_path / "old.txt").write_text("# Mine. 2\n")
+    assert [one.path.name for one in differences(nothing, tmp_path, True)] == ["old.txt"]
+    assert differences(nothing, tmp_path, False) == []
+
+
 def test_a_link_is_replaced_not_followed(tmp_path: Path) -> None:
     home, outside = tmp_path / "generated", tmp_path / "outside.py"
     home.mkdir()

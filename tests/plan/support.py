@@ -37,6 +37,29 @@ def marked(finding: Diagnostic, text: str) -> str:
     return text.splitlines()[span.line - 1][span.col - 1 : span.end_col - 1]
 
 
+#: Outputs of every kind: interleaved, permuted, stacked.
+OUTPUTS = spec("""\
+axes:
+  heads: {size: 4}
+  experts: {size: 3, over: ep, if_uneven: ceil}
+groups:
+  attention:
+    at: layers.{layer}
+    for: {layer: 2}
+    tensors:
+      b: {shape: [heads * 2, 1], shard: channel_rows}
+      a: {shape: [heads, 1], shard: head_rows}
+      q: {shape: [heads * 4, 1], shard: channel_rows}
+    outputs:
+      ba: {interleave: [b, a], by: heads}
+      q: {permute: q, from: heads * 2 * (4 / 2), to: heads * (4 / 2) * 2}
+  experts:
+    at: experts.{expert}
+    for: {expert: experts}
+    tensors: {up: {shape: [4], shard: expert_slices}}
+    outputs: {w: {concat: [up], stack: expert}}
+""")
+
 #: A model of every kind of output: vocabulary with padding, shared kv heads, a cast, rank 0 alone, experts in NVFP4.
 _MODEL = """\
 config: {hidden: hidden, layers: layers, n: n, kv: kv, rows: rows, ex: experts}

@@ -217,3 +217,14 @@ def test_a_tied_tensor_on_all_stages() -> None:
     text = pipeline("[first, last]").replace("    only: {pp: last}\n", "")
     result = compiled(text, PIPELINE_CONFIG, {"tp": 1, "pp": 3})
     assert [(fault.over, fault.rank) for fault in result.ties] == [("pp", 1)]
+
+
+def test_axes_that_can_be_dealt_are_there_where_others_cannot() -> None:
+    text = spec("""\
+    axes: {a: {size: 6}, b: {size: 4}, c: {size: 12, within: a}}
+    groups: {g: {tensors: {w: {shape: [a, 2], shard: column_parallel}, v: {shape: [b, 2], shard: column_parallel}}}}
+    """)
+    tried = compiled(text, {}, {"tp": 4})
+    assert tried.plan is None
+    assert [fault.axis.name for fault in tried.axes] == ["a"]
+    assert [(name, split.shares[1].start) for (name, _), split in tried.dealt.items()] == [("b", 1)]

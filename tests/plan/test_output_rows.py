@@ -4,31 +4,10 @@ from __future__ import annotations
 
 from shardc.plan.as_json import as_json
 from shardc.plan.as_text import as_markdown, as_text
-from tests.plan.support import spec
+from tests.plan.support import OUTPUTS
 from tests.support import compiled
 
-SPEC = spec("""\
-axes:
-  heads: {size: 4}
-  experts: {size: 3, over: ep, if_uneven: ceil}
-groups:
-  attention:
-    at: layers.{layer}
-    for: {layer: 2}
-    tensors:
-      b: {shape: [heads * 2, 1], shard: channel_rows}
-      a: {shape: [heads, 1], shard: head_rows}
-      q: {shape: [heads * 4, 1], shard: channel_rows}
-    outputs:
-      ba: {interleave: [b, a], by: heads}
-      q: {permute: q, from: heads * 2 * (4 / 2), to: heads * (4 / 2) * 2}
-  experts:
-    at: experts.{expert}
-    for: {expert: experts}
-    tensors: {up: {shape: [4], shard: expert_slices}}
-    outputs: {w: {concat: [up], stack: expert}}
-""")
-COMPILED = compiled(SPEC, {}, {"tp": 2, "ep": 2})
+COMPILED = compiled(OUTPUTS, {}, {"tp": 2, "ep": 2})
 RANK = {"tp": 1, "ep": 1}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -15,12 +15,15 @@ from shardc.cli.sides import Side, is_commit, of_commit, of_folders, repository
 from shardc.cli.specs import DEFAULT_SPECS, check_file
 from shardc.cli.versions import changed_checkpoints, spec_changes
 from shardc.diagnostics.findings import counts
+from shardc.emit.tree import differences, tree
 from shardc.review.diff import CLASSES, Checks, Class, Diff, SpecChange
 from shardc.review.evidence import evidence_changes
+from shardc.review.sheet_tree import sheet_trees
 from shardc.review.shown.as_json import as_data
 from shardc.review.shown.findings import as_findings
 from shardc.review.shown.markdown import as_markdown
 from shardc.review.shown.text import as_text
+from shardc.rules.check import Checked
 
 _PAGES: dict[str, Callable[[Diff], str]] = {
     "text": as_text,
@@ -41,15 +44,21 @@ _FINDINGS = ("github", "sarif")
     "--format", "format_", type=click.Choice([*_PAGES, *_FINDINGS]), default="text", show_default=True,
     help="Form of the diff; for a pull request `markdown` is a comment.",
 )  # fmt: skip
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("generated"), show_default=True,
+    help="The generated package, if there is one: is it current?",
+)  # fmt: skip
 @click.option("--fail-on", default="", metavar="CLASS,...", help=f"Exit 1 for changes of these: {', '.join(CLASSES)}.")
-def command(paths: tuple[Path, ...], against: str, format_: str, fail_on: str) -> None:
+def command(paths: tuple[Path, ...], against: str, format_: str, out: Path, fail_on: str) -> None:
     """What a change of specs (files or folders; specs/ by default) does to every tensor, on every mesh."""
     failing = _classes(fail_on)
     with tempfile.TemporaryDirectory(prefix="shardc-") as into:
         before, after = _sides(against, paths or (DEFAULT_SPECS,), Path(into))
+        # Two folders may be of anything: what is generated here is then of neither.
+        generated = out if before.ref else None
         specs = tuple(spec_changes(before, after))
         evidence = tuple(evidence_changes(*changed_checkpoints(before, after)))
-        found = Diff(against, specs, evidence, _checks(specs, after))
+        found = Diff(against, specs, evidence, _checks(specs, after, generated))
     if format_ in _FINDINGS:
         report(as_findings(found, failing), format_)
     else:
@@ -81,16 +90,21 @@ def _classes(given: str) -> set[Class]:
     return {one for one in CLASSES if one in words}
 
 
-def _checks(specs: tuple[SpecChange, ...], after: Side) -> Checks:
-    """The specs that changed, checked as they are."""
+def _checks(specs: tuple[SpecChange, ...], after: Side, generated: Path | None) -> Checks:
+    """The specs that changed, checked as they are; and what `shardc build` would write of them."""
     files = {after.shown(file): file for file in after.specs.values()}
-    errors = warnings = 0
-    for spec in specs:
-        if spec.after is not None:
-            _, findings = check_file(files[spec.after.file])
-            errors += counts(findings).errors
-            warnings += counts(findings).warnings
-    return Checks(errors, warnings, _contracts(specs))
+    checked = [check_file(files[spec.after.file]) for spec in specs if spec.after is not None]
+    errors, warnings, _ = counts(finding for _, findings in checked for finding in findings)
+    sound = [one for one, findings in checked if one is not None and not counts(findings).errors]
+    stale = tuple(_stale(sound, generated)) if sound and generated is not None and generated.is_dir() else ()
+    return Checks(errors, warnings, _contracts(specs), stale)
+
+
+def _stale(checked: list[Checked], generated: Path) -> Iterator[str]:
+    """Modules and plan sheets that are not what the specs give."""
+    modules = tree(one.resolved for one in checked if one.resolved is not None)
+    for folder, wanted in [(generated, modules), *sheet_trees(checked).items()]:
+        yield from (difference.path.as_posix() for difference in differences(wanted, folder, complete=False))
 
 
 def _contracts(specs: tuple[SpecChange, ...]) -> int:

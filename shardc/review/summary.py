@@ -56,12 +56,9 @@ def first_cut(spec: SpecChange) -> list[MeshChange]:
 def footer(diff: Diff) -> str:
     """`checks: 14 contracts hold · generated/ current · 0 errors`"""
     checks = diff.checks
-    stale = (
-        f"{plural(len(checks.stale), 'file')} out of date (run `shardc build`)"
-        if checks.stale
-        else "generated files current"
-    )
+    stale = f"{plural(len(checks.stale), 'file')} out of date (run `shardc build`)"
+    current = stale if checks.stale else "generated files current"
     warnings = f", {plural(checks.warnings, 'warning')}" if checks.warnings else ""
     more = " (`shardc check` says which)" if checks.errors or checks.warnings else ""
     contracts = f"{plural(checks.contracts, 'contract')} {'holds' if checks.contracts == 1 else 'hold'}"
-    return f"checks: {contracts} · {stale} · {plural(checks.errors, 'error')}{warnings}{more}"
+    return f"checks: {contracts} · {current} · {plural(checks.errors, 'error')}{warnings}{more}"

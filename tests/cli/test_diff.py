@@ -16,6 +16,10 @@ from tests.support import ROOT
 
 SPECS = {"olmo2": ["olmo-2-7b"], "qwen3": ["qwen3-1.7b"]}
 NORM = "      post_feedforward_layernorm.weight: {shape: [hidden], shard: replicated}\n"
+#: The kind of q_norm that its swapped factors have.
+COLUMN_PARALLEL = tuple(
+    f"shard: {kind}, collective: sum_of_squares}}\n      k_norm" for kind in ("channel_rows", "column_parallel")
+)
 SCHEMA = json.loads((ROOT / "schema" / "diff.v1.json").read_text())
 
 
@@ -98,11 +102,7 @@ def test_kv_heads_are_replicated(repository: Path) -> None:
 
 def test_two_factors_are_swapped(repository: Path) -> None:
     edit(repository / "specs" / "olmo2.yaml", "{shape: [heads * head_dim]", "{shape: [head_dim * heads]")
-    edit(
-        repository / "specs" / "olmo2.yaml",
-        "shard: channel_rows, collective: sum_of_squares}\n      k_norm",
-        "shard: column_parallel, collective: sum_of_squares}\n      k_norm",
-    )
+    edit(repository / "specs" / "olmo2.yaml", *COLUMN_PARALLEL)
     assert classes() == {"olmo2": ["layout"]}
     text = invoke("diff", "--against", "main", "--format", "markdown").output
     assert "| tp=2, 4, 8, 16, 32 lay bytes out differently; tp=1 byte-identical | layout (SHD601) |" in text
@@ -223,11 +223,7 @@ def test_a_recorded_checkpoint_that_changed(repository: Path) -> None:
 )
 def test_fail_on(repository: Path, fail_on: str, code: int) -> None:
     edit(repository / "specs" / "olmo2.yaml", "{shape: [heads * head_dim]", "{shape: [head_dim * heads]")
-    edit(
-        repository / "specs" / "olmo2.yaml",
-        "shard: channel_rows, collective: sum_of_squares}\n      k_norm",
-        "shard: column_parallel, collective: sum_of_squares}\n      k_norm",
-    )
+    edit(repository / "specs" / "olmo2.yaml", *COLUMN_PARALLEL)
     assert invoke("diff", "--against", "main", "--fail-on", fail_on).exit_code == code
 
 
@@ -296,3 +292,15 @@ def test_code_scanning_and_annotations(repository: Path) -> None:
         "::notice title=shardc (SHD606),file=specs/qwen3.yaml",
         "::warning title=shardc (SHD603),file=specs/olmo2.yaml",
     ]
+
+
+def test_what_a_build_would_write(repository: Path) -> None:
+    assert invoke("build").exit_code == 0
+    commit(repository)
+    edit(repository / "specs" / "olmo2.yaml", "{shape: [heads * head_dim]", "{shape: [head_dim * heads]")
+    edit(repository / "specs" / "olmo2.yaml", *COLUMN_PARALLEL)
+    data = json.loads(invoke("diff", "--format", "json").output)
+    assert data["checks"]["stale"] == ["generated/olmo2.py", "specs/plans/olmo-2-7b.txt"]
+    assert "· 2 files out of date (run `shardc build`) · 0 errors" in invoke("diff").output
+    invoke("build")
+    assert json.loads(invoke("diff", "--format", "json").output)["checks"]["stale"] == []

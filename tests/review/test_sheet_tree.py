@@ -64,7 +64,10 @@ def test_two_specs_of_one_checkpoint(folder: Folder) -> None:
         "SHD105",
         "the checkpoint `tiny` is a target of specs/other.yaml as well",
     )
-    assert finding.help == "both would write specs/plans/tiny.txt: take the target out of one of the two specs"
+    assert (
+        finding.help
+        == "both would write specs/plans/tiny.txt: take the target out of one, or record a copy of the table under another name"
+    )
     assert finding.label is not None and finding.label.span.file == "specs/tiny.yaml"
     assert finding.label.span.line == 15
 

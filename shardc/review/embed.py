@@ -21,13 +21,17 @@ _PAGE = Path(__file__).parent / "page"
 _ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
-def page(template: str, scripts: Sequence[str], styles: Sequence[str], data: object, words: Mapping[str, object]) -> str:
+def page(
+    template: str, scripts: Sequence[str], styles: Sequence[str], data: object, words: Mapping[str, object]
+) -> str:
     """The text of the page. `scripts` run in this order, in one scope of their own; `words` are for the template."""
-    script = "(() => {\n\"use strict\";\n" + "\n".join(_read("js", f"{name}.js") for name in scripts) + "})();\n"
+    script = '(() => {\n"use strict";\n' + "\n".join(_read("js", f"{name}.js") for name in scripts) + "})();\n"
     style = "\n".join(_read("css", f"{name}.css") for name in styles)
     policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; base-uri 'none'; form-action 'none'"
-    return _templates().get_template(template).render(
-        **words, policy=Markup(policy), script=Markup(script), style=Markup(style), data=Markup(in_html(data))
+    return (
+        _templates()
+        .get_template(template)
+        .render(**words, policy=Markup(policy), script=Markup(script), style=Markup(style), data=Markup(in_html(data)))
     )
 
 
@@ -48,5 +52,8 @@ def _read(folder: str, name: str) -> str:
 @cache
 def _templates() -> jinja2.Environment:
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_PAGE), undefined=jinja2.StrictUndefined, autoescape=True, keep_trailing_newline=True
+        loader=jinja2.FileSystemLoader(_PAGE),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        keep_trailing_newline=True,
     )

@@ -18,8 +18,7 @@ Mark = list[object]
 
 
 def marks(dim: StoredDim, bound: Bound) -> list[Mark]:
-    """The segments of a stored tensor's dim, in storage order; one where it is no concatenation, none of no dim.
-"""
+    """The segments of a stored tensor's dim, in storage order; one where it is no concatenation, none of no dim."""
     if dim.dim is None:
         return []
     entry, scope = dim.family.entry, dim.family.scope

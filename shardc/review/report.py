@@ -14,9 +14,7 @@ _SCRIPTS = (*DRAWING, "tensors", "axes", "sizes", "notes", "state", "report")
 _WORDS = ("spec", "checkpoint", "about", "architectures", "symbols", "ignored", "absent")
 
 
-def report_html(
-    checkpoint: str, compiled: Sequence[Compiled], shown: int, claimed: Mapping[str, Sequence[int]]
-) -> str:
+def report_html(checkpoint: str, compiled: Sequence[Compiled], shown: int, claimed: Mapping[str, Sequence[int]]) -> str:
     """The page; see `report_data`. A pure function of the plans."""
     data = report_data(checkpoint, compiled, shown, claimed)
     words = {word: data[word] for word in _WORDS}

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shardc.plan.bound import Bound
-from shardc.plan.compile import Compiled
-from shardc.plan.resolved import Entry, Loop
-from shardc.plan.symbols import PRESENT
+from shardc.layout.evaluate import PRESENT
 from shardc.layout.expr import Num
 from shardc.layout.show import show
+from shardc.plan.bound import Bound
+from shardc.plan.compile import Compiled
+from shardc.plan.resolved import Loop
 from shardc.review.axis_rows import axis_data, axis_rows
 from shardc.review.cut_table import CutTable
 from shardc.review.mesh_data import mesh_data, rank_bytes
 from shardc.review.size_strip import size_strips
 from shardc.review.tensor_rows import TensorRow, row_data, tensor_rows
+from shardc.spec.dtypes import nbytes
 
 _LONGEST_VALUE = 120
 
@@ -46,6 +47,7 @@ def report_data(
         "architectures": bound.resolved.spec.architectures,
         "about": bound.resolved.spec.about,
         "tensors": sum(row.count for row in rows),
+        "all": None if bound.evidence.headers is None else len(bound.evidence.headers),
         "bytes": sum(_file_bytes(row) for row in rows),
         "groups": [_group(bound, group) for group in groups],
         "axes": [axis_data(axis, bound) for axis in axes],
@@ -62,8 +64,6 @@ def report_data(
 
 
 def _file_bytes(row: TensorRow) -> int:
-    from shardc.spec.dtypes import nbytes
-
     return nbytes(row.part.dtype, [dim.size for dim in row.dims]) * row.count
 
 
@@ -71,11 +71,7 @@ def _group(bound: Bound, name: str) -> dict[str, object]:
     """Where a group stands and which indices it runs over."""
     entry = next(entry for entry in bound.resolved.entries if entry.group == name)
     source = bound.resolved.spec.groups[name]
-    return {"name": name, "at": source.at or "", "for": [_loop(loop) for loop in _loops(bound, entry)]}
-
-
-def _loops(bound: Bound, entry: Entry) -> Sequence[Loop]:
-    return entry.loops
+    return {"name": name, "at": source.at or "", "for": [_loop(loop) for loop in entry.loops]}
 
 
 def _loop(loop: Loop) -> str:

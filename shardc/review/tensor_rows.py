@@ -88,7 +88,7 @@ def row_data(row: TensorRow, bound: Bound, group: int, axes: Mapping[AxisKey, in
         "g": group,
         "n": row.count,
         "s": [dim.size for dim in row.dims],
-        "f": entry.formula if part.part is None else _units(part.part.dims, entry.leads),
+        "f": _formula(row),
         "k": Shard(family, part, (), (), ()).kind,
         "d": part.dtype,
         "l": part.load,
@@ -106,12 +106,9 @@ def row_data(row: TensorRow, bound: Bound, group: int, axes: Mapping[AxisKey, in
     selecting = [axes[axis_key(one, axis)] for one in row.families for axis in one.selecting]
     if selecting:
         out["sel"] = list(dict.fromkeys(selecting))
-    on = dict.fromkeys(f"{over} {' and '.join(ends)}" for one in row.families for over, ends in one.entry.on.items())
-    if on:
-        out["on"] = list(on)
-    when = dict.fromkeys(_when(one) for one in row.families)
-    if any(when):
-        out["w"] = [text for text in when if text]
+    for key, told in (("on", _only(row)), ("w", _when(row))):
+        if told:
+            out[key] = told
     if part.part is not None and part.part.values:
         out["v"] = part.part.values
     return out
@@ -139,10 +136,25 @@ def axis_key(family: Family, axis: str) -> AxisKey:
     return (axis, tuple(family.env.items()) if axis in family.entry.axes else ())
 
 
-def _when(family: Family) -> str:
-    """The conditions of an entry, with the group that they are of."""
-    entry = family.entry
-    return f"{entry.group}: {' and '.join(map(show, entry.when))}" if entry.when else ""
+def _only(row: TensorRow) -> list[str]:
+    """The ranks that alone have the tensors: `pp first and last`."""
+    ends = {
+        one.entry.group: " ".join(f"{over} {' and '.join(at)}" for over, at in one.entry.on.items())
+        for one in row.families
+    }
+    return _by_group(row, ends)
+
+
+def _when(row: TensorRow) -> list[str]:
+    """The conditions under which the tensors are there."""
+    return _by_group(row, {one.entry.group: " and ".join(map(show, one.entry.when)) for one in row.families})
+
+
+def _by_group(row: TensorRow, told: Mapping[str, str]) -> list[str]:
+    """What each group says, once; with the group's name where it is not the row's own, or where groups differ."""
+    if len(set(told.values())) == 1:
+        return [text for text in list(told.values())[:1] if text]
+    return [f"{group}: {text}" for group, text in told.items() if text]
 
 
 def _heads(family: Family, bound: Bound, axes: Mapping[AxisKey, int]) -> list[int] | None:
@@ -153,6 +165,17 @@ def _heads(family: Family, bound: Bound, axes: Mapping[AxisKey, int]) -> list[in
             if own[axis].role == "heads":
                 return [axes[axis_key(family, axis)], strides(dim, axis, family.scope)[0]]
     return None
+
+
+def _formula(row: TensorRow) -> str:
+    """The shape as its author wrote it, and how a format stores it."""
+    entry, part = row.family.entry, row.part.part
+    if part is None or (row.is_main and all(dim.unit == dim.count == 1 for dim in part.dims)):
+        return entry.formula
+    if row.part.is_scalar:
+        return f"one number for {entry.formula}"
+    stored = _units(part.dims, entry.leads)
+    return f"{entry.formula} as {stored}" if row.is_main else f"{stored} of {entry.formula}"
 
 
 def _units(dims: Sequence[PartDim], leads: int) -> str:

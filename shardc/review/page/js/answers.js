@@ -7,7 +7,7 @@ function pictureLabel({ row, who }) {
 }
 
 function attachAnswers(node, picture, cells, outline) {
-  const { who, down, across, w, h, padRows, padColumns } = picture;
+  const { who, top, down, across, w, h, padRows, padColumns } = picture;
   const mark = (held) => outline.replaceChildren(...cells.filter((cell) => cell.held.some((k) => held.includes(k)) && held.length < who.ranks.length)
     .map(({ x, y, width, height }) => svg("rect", { x, y, width, height })));
   const inPadding = (cut, room, at) => {
@@ -24,7 +24,7 @@ function attachAnswers(node, picture, cells, outline) {
     under(px, py, box) {
       const scale = box.width / picture.width;
       const x = px / scale - LEFT;
-      const y = py / scale - TOP;
+      const y = py / scale - top;
       const cell = cells.find((one) => x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
       if (cell) {
         mark(cell.held);
@@ -40,7 +40,7 @@ function attachAnswers(node, picture, cells, outline) {
       mark([k]);
       const cell = cells.find((one) => one.held.includes(k)) || { x: 0, y: h, width: w, height: 0 };
       const scale = node.getBoundingClientRect().width / picture.width;
-      return { lines: rankLines(picture, k), x: (LEFT + cell.x + cell.width / 2) * scale, y: (TOP + cell.y + cell.height) * scale - 8 };
+      return { lines: rankLines(picture, k), x: (LEFT + cell.x + cell.width / 2) * scale, y: (top + cell.y + cell.height) * scale - 8 };
     },
     leave: () => mark([]),
   });

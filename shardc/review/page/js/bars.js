@@ -6,7 +6,7 @@ const partsOf = ([local, replicated, padding]) => [local - replicated - padding,
 function barChart(bytes, { rankOf, tint, most, follow = null }) {
   const top = most || Math.max(...bytes.map(([local]) => local), 1);
   const columns = bytes.map((one, i) =>
-    el("div", { class: follow !== null && follow !== i ? "bar faded" : "bar", style: { "--tint": tint(i) } },
+    el("div", { class: follow !== null && follow !== i ? "bar faded" : "bar" },
       partsOf(one).map((part, p) => part > 0 && el("div", { class: `part ${PARTS[p][0]}`, style: { height: `${(100 * part) / top}%`, background: p ? null : tint(i) } })).reverse()));
   for (const [i, column] of columns.entries()) column.style.setProperty("--tint", tint(i));
   const chart = el("div", {

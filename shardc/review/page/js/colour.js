@@ -14,10 +14,10 @@ function colour(over, sizes, k) {
 }
 
 // What fills a region: one colour; stripes of all that hold it; or the neutral hatching where every rank does.
-function paint(defs, over, sizes, who) {
+function paint(defs, over, sizes, who, shared = false) {
   const count = product(sizes);
   if (!who.length) return { class: "nobody" };
-  if (who.length === 1) return { style: { fill: colour(over, sizes, who[0]) } };
+  if (who.length === 1 && !shared) return { style: { fill: colour(over, sizes, who[0]) } };
   if (who.length === count) return { style: { fill: `url(#${everyPattern(defs)})` } };
   return { style: { fill: `url(#${stripes(defs, over, sizes, who)})` } };
 }

@@ -1,33 +1,35 @@
 // A tensor as a rectangle, rows down and columns across, on a log scale: {s shape, m marks, pic [rows, columns, …], b}.
 const LEFT = 54;
-const TOP = 15;
-const LABELS = 118;
+const LABELS = 118; // Beside the rectangle, where segments have names.
 const PAD_GAP = 5;
 const clamp = (low, n, high) => Math.max(low, Math.min(n, high));
 const NO_DIM = { n: 1, o: [], s: [], r: [[[0, 1]]] };
 
 // The plan of a picture: its two cuts, the ranks that tell pieces apart, and its places in pixels.
-function pictureOf(row, cuts) {
+// `ranks` are all of the mesh: a tensor that is not cut is on every one.
+function pictureOf(row, cuts, ranks) {
   const [r, c] = row.pic;
   const down = r < 0 ? NO_DIM : cuts[r];
   const across = c < 0 ? NO_DIM : cuts[c];
   const who = joint([down, across]);
   const rows = bands(down);
   const columns = bands(across);
-  const h = clamp(10, Math.max(8 + 5 * Math.log2(down.n + 1), Math.min(3.5 * rows.length, 210)), 210);
-  const w = c < 0 ? 26 : clamp(14, Math.max(12 + 9 * Math.log2(across.n + 1), Math.min(3.5 * columns.length, 210)), 210);
+  const h = clamp(10, Math.max(8 + 5.4 * Math.log2(down.n + 1), Math.min(3.5 * rows.length, 210)), 210);
+  const w = c < 0 ? 26 : clamp(14, Math.max(12 + 11 * Math.log2(across.n + 1), Math.min(3.5 * columns.length, 210)), 210);
   const padRows = down.r.some((runs) => padOf(runs)) ? clamp(8, 3 * down.r.length, 30) : 0;
   const padColumns = across.r.some((runs) => padOf(runs)) ? clamp(8, 3 * across.r.length, 30) : 0;
-  const width = LEFT + w + (padColumns ? PAD_GAP + padColumns : 0) + LABELS;
+  const width = LEFT + w + (padColumns ? PAD_GAP + padColumns : 0) + (words(row.m[r], (n) => n).length ? LABELS : 6);
   const below = row.m[c] && row.m[c].length > 1 ? 13 : 0;
-  const height = TOP + h + (padRows ? PAD_GAP + padRows : 0) + below + 3;
-  return { row, cuts, down, across, who, rows, columns, w, h, padRows, padColumns, width, height };
+  const top = c < 0 ? 4 : 15;
+  const height = top + h + (padRows ? PAD_GAP + padRows : 0) + below + 3;
+  const shared = who.ranks.length === 1 && ranks > 1;
+  return { row, cuts, shared, top, down, across, who, rows, columns, w, h, padRows, padColumns, width, height };
 }
 
 function draw(picture, follow) {
-  const { row, down, across, who, rows, columns, w, h } = picture;
+  const { row, top, down, across, who, rows, columns, w, h } = picture;
   const defs = svg("defs");
-  const pieces = svg("g", { transform: `translate(${LEFT} ${TOP})` });
+  const pieces = svg("g", { transform: `translate(${LEFT} ${top})` });
   const y = (n) => (n * h) / down.n;
   const x = (n) => (n * w) / across.n;
   const cells = [];
@@ -36,7 +38,7 @@ function draw(picture, follow) {
       const held = holders(picture, rowBand, columnBand);
       const box = { x: x(columnBand.a), y: y(rowBand.a), width: x(columnBand.b - columnBand.a), height: y(rowBand.b - rowBand.a) };
       const faded = follow && held.length && !held.some((k) => isOn(who.ranks[k], follow));
-      pieces.append(svg("rect", { ...box, ...paint(defs, who.over, who.sizes, held), opacity: faded ? 0.16 : null }));
+      pieces.append(svg("rect", { ...box, ...paint(defs, who.over, who.sizes, held, picture.shared), opacity: faded ? 0.16 : null }));
       cells.push({ ...box, held, rowBand, columnBand });
       if (box.height >= 9.5 && box.width >= 14 && (rows.length > 1 || columns.length > 1)) {
         const text = held.length === 1 ? held[0] : held.length < who.ranks.length ? ranksText(held) : "";
@@ -54,8 +56,8 @@ function draw(picture, follow) {
   pieces.append(outline);
   const [r, c] = row.pic;
   const sizes = [
-    r >= 0 ? svg("text", { class: "size", x: LEFT - 6, y: TOP + h / 2 + 3, "text-anchor": "end" }, down.n) : null,
-    c >= 0 ? svg("text", { class: "size", x: LEFT + w / 2, y: TOP - 5, "text-anchor": "middle" }, across.n) : null,
+    r >= 0 ? svg("text", { class: "size", x: LEFT - 6, y: top + h / 2 + 3, "text-anchor": "end" }, down.n) : null,
+    c >= 0 ? svg("text", { class: "size", x: LEFT + w / 2, y: top - 5, "text-anchor": "middle" }, across.n) : null,
   ];
   const node = svg("svg", {
     class: "picture", width: picture.width, height: picture.height, viewBox: `0 0 ${picture.width} ${picture.height}`,
@@ -78,8 +80,9 @@ function holders({ who }, rowBand, columnBand) {
 
 // Hairlines between pieces that are wide enough to bear one.
 function drawLines(pieces, cells, { w, h, rows, columns }) {
-  if (h / rows.length >= 3) for (const { y, rowBand } of cells) if (rowBand.a) pieces.append(svg("line", { class: "edge", x1: 0, x2: w, y1: y, y2: y }));
-  if (w / columns.length >= 3) for (const { x, columnBand } of cells) if (columnBand.a) pieces.append(svg("line", { class: "edge", x1: x, x2: x, y1: 0, y2: h }));
+  const line = (room, ends) => room >= 3 && pieces.append(svg("line", { class: room < 6 ? "edge thin" : "edge", ...ends }));
+  for (const { y, rowBand, columnBand } of cells) if (rowBand.a && !columnBand.a) line(h / rows.length, { x1: 0, x2: w, y1: y, y2: y });
+  for (const { x, rowBand, columnBand } of cells) if (columnBand.a && !rowBand.a) line(w / columns.length, { x1: x, x2: x, y1: 0, y2: h });
 }
 
 // Zeros that the file does not have: below the rectangle for rows, beside it for columns; a box a rank.
@@ -95,7 +98,7 @@ function drawPadding(pieces, defs, picture, follow) {
       const long = (room * 0.5) / some + (room * 0.5 * pad) / all;
       const faded = follow && !isOn(coordinates(cut.o, cut.s, k), follow);
       pieces.append(svg("rect", {
-        ...box(at, Math.max(long - 1, 1)), class: "padding",
+        ...box(at, Math.max(long - 1, 1)), class: long < 5 ? "padding thin" : "padding",
         style: { fill: colour(cut.o, cut.s, k) }, opacity: faded ? 0.2 : null,
       }));
       at += long;

@@ -51,7 +51,7 @@ function summary(mesh, world) {
   const all = mesh.bytes.reduce((sum, one) => sum + one[0], 0);
   const figure = (value, name, note) => el("div", { class: "figure" }, el("dt", null, name), el("dd", null, value), note && el("dd", { class: "note" }, note));
   return [
-    figure(bytesText(DATA.bytes), "in the file", plural(DATA.tensors, "tensor")),
+    figure(bytesText(DATA.bytes), "in the file", DATA.all && DATA.all !== DATA.tensors ? `${whole(DATA.tensors)} of ${plural(DATA.all, "tensor")}` : plural(DATA.tensors, "tensor")),
     figure(spanText(locals, bytesText), world === null ? "a rank" : `rank ${world}`, `${share(Math.max(...locals), DATA.bytes)} of the file`),
     figure(spanText(of(1), bytesText), "of it replicated", spanText(locals.map((n, i) => [n, of(1)[i]]).map(([n, part]) => (n ? (100 * part) / n : 0)), (n) => `${n.toFixed(2)}%`) + " of a rank"),
     figure(spanText(of(2), bytesText), "of it padding", "zeros that the file does not have"),
@@ -64,8 +64,9 @@ function drawTensors(mesh, follow) {
   waiting.clear();
   const groups = DATA.groups.map((group, g) => {
     const own = DATA.rows.map((row, i) => [row, i]).filter(([row]) => row.g === g);
+    const when = sameWhen(own);
     const made = own.map(([row, i]) => {
-      const article = tensorRow(row, i, mesh, follow);
+      const article = tensorRow(row, i, mesh, follow, !when);
       articles.push({ row, article, g });
       return article;
     });
@@ -73,10 +74,16 @@ function drawTensors(mesh, follow) {
     const bytes = own.reduce((sum, [row]) => sum + product(row.s) * row.fb * row.n, 0);
     return el("section", { class: "group", id: `group-${g}`, "aria-label": `Group ${group.name}` },
       el("header", null, el("h3", null, group.name), el("span", { class: "mono at" }, group.at),
-        el("span", { class: "for" }, group.for.join(", ")), el("span", { class: "group-size" }, `${plural(tensors, "tensor")}, ${bytesText(bytes)}`)), made);
+        el("span", { class: "for" }, [...group.for, when && `when ${when}`].filter(Boolean).join(", ")), el("span", { class: "group-size" }, `${plural(tensors, "tensor")}, ${bytesText(bytes)}`)), made);
   });
   byId("groups").replaceChildren(...groups);
   filter();
+}
+
+// The condition that all rows of a group have, said once above them.
+function sameWhen(own) {
+  const told = new Set(own.map(([row]) => (row.w || []).join("; ")));
+  return told.size === 1 ? [...told][0] : "";
 }
 
 const isSplit = (row, mesh, i) => cutsOf(mesh, i).some((cut) => cut.r.length > 1) || keptOf(mesh, i).c.length > 1;

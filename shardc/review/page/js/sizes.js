@@ -21,7 +21,7 @@ function sizeSection() {
     const told = sizes.filter((one) => one[2] || (one[0] & (one[0] - 1)) === 0);
     return el("div", { class: "size-dim" },
       el("h3", null, dim), el("p", { class: "axis-facts" }, `valid: ${ranksText(valid) || "none"}`), node,
-      sizeTable(dim, told, reason),
+      el("div", { class: "tables", tabindex: 0, role: "region", "aria-label": `Sizes of ${dim}` }, sizeTable(dim, told, reason)),
       el("details", { class: "regions" }, el("summary", null, `Every size of ${dim}, and why not`),
         el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Every size of ${dim}` }, sizeTable(dim, sizes, reason))));
   });

@@ -2,14 +2,14 @@
 const cutsOf = (mesh, i) => mesh.rows[i].slice(0, -1).map((number) => DATA.cuts[number]);
 const keptOf = (mesh, i) => DATA.kept[mesh.rows[i][mesh.rows[i].length - 1]];
 
-function tensorRow(row, i, mesh, follow) {
+function tensorRow(row, i, mesh, follow, tellsWhen) {
   const cuts = cutsOf(mesh, i);
-  const picture = pictureOf(row, cuts);
+  const picture = pictureOf(row, cuts, ranksOf(mesh));
   const place = el("div", { class: "picture-place", style: { minHeight: `${picture.height}px` } });
   whenNear(place, () => place.append(draw(picture, follow)));
   return el("article", { class: row.c ? "tensor companion" : "tensor", "data-row": i, "aria-label": row.t },
     el("div", { class: "tensor-picture" }, place, row.pic[2].map((dim) => dimStrip(row, dim, cuts[dim], follow))),
-    el("div", { class: "tensor-words" }, tensorWords(row, mesh, follow)),
+    el("div", { class: "tensor-words" }, tensorWords(row, mesh, follow, tellsWhen)),
     tensorFigures(row, mesh, cuts, keptOf(mesh, i), follow),
     regionsDetails(row, cuts, keptOf(mesh, i)));
 }
@@ -18,14 +18,14 @@ function dimStrip(row, dim, cut, follow) {
   return el("div", { class: "dim-strip" }, el("span", null, `dim ${dim}: ${cut.n} over ${cut.o.join(", ")}`), strip(cut, { label: `Dim ${dim} of ${row.t}`, follow, height: 12 }));
 }
 
+// What tells a tensor from its neighbours stands at the end: `q_proj.weight`.
 function nameParts(name) {
   const parts = name.split(".");
-  const short = parts[parts.length - 1].length < 8 || ["weight", "bias", "scales"].includes(parts[parts.length - 1]) ? 2 : 1;
-  const at = Math.max(0, parts.length - short);
+  const at = Math.max(0, parts.length - (parts[parts.length - 2] === "*" ? 1 : 2));
   return [parts.slice(0, at).join(".") + (at ? "." : ""), parts.slice(at).join(".")];
 }
 
-function tensorWords(row, mesh, follow) {
+function tensorWords(row, mesh, follow, tellsWhen) {
   const [before, last] = nameParts(row.t);
   const todo = mesh.todo.filter(([, , pattern]) => row.e && pattern === row.e);
   const selected = [...new Set(row.sel || [])].filter((axis) => DATA.cuts[mesh.axes[axis]].r.length > 1);
@@ -37,12 +37,12 @@ function tensorWords(row, mesh, follow) {
       el("li", null, row.d === row.l ? row.d : `${row.d}, loaded as ${row.l}`),
       row.fm !== "dense" && el("li", null, row.fm),
       todo.map(([what, over]) => el("li", { class: "todo" }, `${what} over ${over}`)),
-      (row.on || []).map((on) => el("li", null, `${on} only`)),
+      (row.on || []).map((on) => el("li", null, on.includes(":") ? on : `${on} only`)),
       row.v && el("li", null, `holds each rank's own ${row.v.join(", ")}`)),
     selected.map((axis) => el("div", { class: "dim-strip" },
       el("span", null, `${DATA.axes[axis].name} by name, over ${DATA.axes[axis].over}`),
       strip(DATA.cuts[mesh.axes[axis]], { label: DATA.axes[axis].name, follow, height: 14, unit: DATA.axes[axis].name }))),
-    (row.w || []).length > 0 && el("p", { class: "when" }, el("span", null, "when "), row.w.join("; ")),
+    tellsWhen && (row.w || []).length > 0 && el("p", { class: "when" }, el("span", null, "when "), row.w.join("; ")),
   ];
 }
 
@@ -54,14 +54,13 @@ function tensorFigures(row, mesh, cuts, kept, follow) {
   const local = cuts.map((_, dim) => spanText(shapes.map((shape) => shape[dim]), String).replace(" – ", "–"));
   const held = shapes.map((shape, k) => product(shape) * row.b * counts[k]);
   const file = product(row.s) * row.fb * row.n;
-  const ranks = product(mesh.mesh.map(([, size]) => size));
   return el("dl", { class: "figures" },
     pair("file", shapeText(row.s), "mono"),
     pair(follow ? "this rank" : "per rank", cuts.length ? local.join(" × ") : "scalar", "mono"),
     row.u && pair("units", `${unitsText(row, mesh, follow)}`, "mono"),
     Math.max(...counts) !== row.n && pair("tensors", `${spanText(counts, whole)} of ${whole(row.n)}`),
     pair("bytes", `${bytesText(file)} → ${spanText(held, bytesText)}`),
-    ranks > 1 && pair("copies", copiesText(mesh, cuts, kept, file, row)));
+    ranksOf(mesh) > 1 && pair("copies", copiesText(mesh, cuts, kept, file, row)));
 }
 
 const pair = (name, value, kind) => el("div", null, el("dt", null, name), el("dd", { class: kind || null }, value));
@@ -80,5 +79,5 @@ function copiesText(mesh, cuts, kept, file, row) {
   const real = who.ranks.reduce((sum, rank) =>
     sum + product(cuts.map((cut) => realOf(cut.r[numberOf(cut, rank)]))) * kept.c[numberOf(kept, rank)], 0);
   const copies = (real * others) / (product(row.s) * row.n || 1);
-  return copies === 1 ? "one" : `×${Number.isInteger(copies) ? copies : copies.toFixed(2)}`;
+  return Number.isInteger(copies) ? String(copies) : copies.toFixed(2);
 }

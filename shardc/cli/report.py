@@ -71,6 +71,8 @@ def command(
 
     The file needs no other and no network. Every mesh of at most 64 ranks is in it.
     """
+    if not out.parent.is_dir():
+        raise click.UsageError(f"{out.parent} is not a folder")
     resolved, findings = resolve_file(spec)
     if resolved is None:
         sys.exit(report(findings, "full"))

@@ -17,8 +17,8 @@ import jinja2
 from markupsafe import Markup
 
 _PAGE = Path(__file__).parent / "page"
-#: Characters that end a script, open a tag or break a line of JavaScript.
-_ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+#: Characters that end a script or open a tag. Those beyond ASCII, line separators among them, are escaped by `json`.
+_ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
 
 
 def page(
@@ -27,17 +27,15 @@ def page(
     """The text of the page. `scripts` run in this order, in one scope of their own; `words` are for the template."""
     script = '(() => {\n"use strict";\n' + "\n".join(_read("js", f"{name}.js") for name in scripts) + "})();\n"
     style = "\n".join(_read("css", f"{name}.css") for name in styles)
-    policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; base-uri 'none'; form-action 'none'"
-    return (
-        _templates()
-        .get_template(template)
-        .render(**words, policy=Markup(policy), script=Markup(script), style=Markup(style), data=Markup(in_html(data)))
-    )
+    allowed = f"script-src '{_digest(script)}'; style-src '{_digest(style)}'"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    inside = {"policy": policy, "script": script, "style": style, "data": in_html(data)}
+    return _templates().get_template(template).render(words, **{name: Markup(text) for name, text in inside.items()})
 
 
 def in_html(data: object) -> str:
     """JSON that can stand in an HTML script element, whatever strings it has."""
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).translate(_ESCAPED)
+    return json.dumps(data, separators=(",", ":")).translate(_ESCAPED)
 
 
 def _digest(text: str) -> str:

@@ -63,7 +63,10 @@ def _of_one(plan: Plan, row: TensorRow, rank: Coords) -> Totals:
 
 
 def _outputs(plan: Plan) -> list[list[object]]:
-    """[output, count, local shape, dtype, built of, rank] of the first rank that has each: the ends of each mesh dim."""
+    """[output, count, local shape, dtype, built of, rank] of the first rank that has each.
+
+    Ranks at the ends of each mesh dim are asked: what no end has, none has.
+    """
     if not plan.bound.outputs.built:
         return []
     dims = in_order(plan.mesh)

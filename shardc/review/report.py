@@ -19,4 +19,4 @@ def report_html(checkpoint: str, compiled: Sequence[Compiled], shown: int, claim
     data = report_data(checkpoint, compiled, shown, claimed)
     words = {word: data[word] for word in _WORDS}
     drawn = {key: value for key, value in data.items() if key not in ("symbols", "ignored", "absent", "about")}
-    return page("report.html", _SCRIPTS, ("base", "pictures", "report"), drawn, words)
+    return page("report.html", _SCRIPTS, ("base", "pictures", "report", "print"), drawn, words)

@@ -12,6 +12,7 @@ from shardc.plan.compile import Compiled
 from shardc.plan.resolved import Loop
 from shardc.review.axis_rows import axis_data, axis_rows
 from shardc.review.cut_table import CutTable
+from shardc.review.kept import Kept
 from shardc.review.mesh_data import mesh_data, rank_bytes
 from shardc.review.size_strip import size_strips
 from shardc.review.tensor_rows import TensorRow, row_data, tensor_rows
@@ -34,7 +35,7 @@ def report_data(
     numbers = {key: i for i, row in enumerate(axes) for key in row.keys}
     rows = tensor_rows(plans, table)
     groups = list(dict.fromkeys(row.family.entry.group for row in rows))
-    kept: dict[object, int] = {}
+    kept: dict[Kept, int] = {}
     meshes = []
     for i, one in enumerate(compiled):
         numbered = [[*row.cuts[i], kept.setdefault(row.kept[i], len(kept))] for row in rows]

@@ -13,6 +13,7 @@ from shardc.plan.kinds import axes_in
 from shardc.plan.names import starred
 from shardc.plan.plan import Plan, Shard
 from shardc.plan.resolved import PartDim
+from shardc.plan.stages import Ends
 from shardc.plan.stored import StoredPart
 from shardc.plan.stored_dims import StoredDim, stored_dims
 from shardc.review.cut_table import CutTable, PlanCuts
@@ -138,20 +139,20 @@ def axis_key(family: Family, axis: str) -> AxisKey:
 
 def _only(row: TensorRow) -> list[str]:
     """The ranks that alone have the tensors: `pp first and last`."""
-    ends = {
-        one.entry.group: " ".join(f"{over} {' and '.join(at)}" for over, at in one.entry.on.items())
-        for one in row.families
-    }
-    return _by_group(row, ends)
+
+    def told(on: Ends) -> str:
+        return ", ".join(f"{over} {' and '.join(ends)}" for over, ends in on.items())
+
+    return _by_group({one.entry.group: told(one.entry.on) for one in row.families})
 
 
 def _when(row: TensorRow) -> list[str]:
     """The conditions under which the tensors are there."""
-    return _by_group(row, {one.entry.group: " and ".join(map(show, one.entry.when)) for one in row.families})
+    return _by_group({one.entry.group: " and ".join(map(show, one.entry.when)) for one in row.families})
 
 
-def _by_group(row: TensorRow, told: Mapping[str, str]) -> list[str]:
-    """What each group says, once; with the group's name where it is not the row's own, or where groups differ."""
+def _by_group(told: Mapping[str, str]) -> list[str]:
+    """What each group says, once; with the group's name where groups differ."""
     if len(set(told.values())) == 1:
         return [text for text in list(told.values())[:1] if text]
     return [f"{group}: {text}" for group, text in told.items() if text]

@@ -26,7 +26,7 @@ function tintOf(mesh) {
   return (world) => colour([dim], [size], coordinatesOf(mesh, world)[dim]);
 }
 
-const followed = (mesh) => (STATE.rank !== "" && Number(STATE.rank) < ranksOf(mesh) ? Number(STATE.rank) : null);
+const followed = (mesh) => (/^\d{1,4}$/.test(STATE.rank) && Number(STATE.rank) < ranksOf(mesh) ? Number(STATE.rank) : null);
 
 function drawMesh() {
   const mesh = meshNow();

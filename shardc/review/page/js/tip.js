@@ -1,7 +1,10 @@
 // One tooltip for pointer and keyboard. What it says is also spoken.
 let tipFor = null;
+let tipAgain = null;
 
-function showTip(owner, lines, x, y) {
+// `again` shows it at its place after the page moved; without it the tooltip goes when the page moves.
+function showTip(owner, lines, x, y, again = null) {
+  tipAgain = again;
   const tip = byId("tip");
   tip.replaceChildren(...lines.filter(Boolean).map((line, i) => el("div", { class: i ? "" : "tip-head" }, line)));
   tip.hidden = false;
@@ -44,10 +47,13 @@ function answers(node, { under, step, count, leave }) {
     else return;
     event.preventDefault();
     const { lines, x, y } = step(at);
-    const box = node.getBoundingClientRect();
-    showTip(node, lines, box.left + x, box.top + y);
+    const show = () => {
+      const box = node.getBoundingClientRect();
+      showTip(node, lines, box.left + x, box.top + y, show);
+    };
+    show();
     say(lines);
   });
 }
 
-window.addEventListener("scroll", () => hideTip(null), { passive: true });
+window.addEventListener("scroll", () => (tipAgain && tipFor ? tipAgain() : hideTip(null)), { passive: true });

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.review.support import address
+from tests.review.reports import address
 
 
 class Opened:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.review.support import data_of, mesh_named
+from tests.review.reports import data_of, mesh_named
 
 
 def _axes(spec: str, name: str, mesh: str) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:

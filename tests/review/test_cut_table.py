@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardc.review.cut_table import Cut, CutTable, PlanCuts, in_runs
-from tests.review.support import plan_of
+from tests.review.reports import plan_of
 from tests.support import plan
 
 

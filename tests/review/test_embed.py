@@ -8,7 +8,7 @@ import json
 import re
 
 from shardc.review.embed import in_html
-from tests.review.support import embedded
+from tests.review.reports import embedded
 from tests.review.test_report import llama_page
 
 HOSTILE = "</script><!-- <img src=x onerror=alert(1)> & \u2028 \u2029 \ud800 \" ' \\ \x00"

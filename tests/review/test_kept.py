@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardc.plan.plan import Plan
 from shardc.review.kept import Kept, KeptNames
-from tests.review.support import plan_of
+from tests.review.reports import plan_of
 from tests.support import plan
 
 SPEC = """

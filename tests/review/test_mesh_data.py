@@ -8,7 +8,7 @@ from shardc.plan.totals import rank_totals
 from shardc.review.cut_table import CutTable
 from shardc.review.mesh_data import mesh_data, mesh_name, rank_bytes
 from shardc.review.tensor_rows import tensor_rows
-from tests.review.support import data_of, mesh_named, plan_of
+from tests.review.reports import data_of, mesh_named, plan_of
 from tests.support import compiled
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from shardc.review.report import report_html
 from shardc.review.shown_meshes import shown_meshes
-from tests.review.support import embedded, recorded
+from tests.review.reports import embedded, recorded
 
 MOST_BYTES = 3_000_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.review.support import data_of, mesh_named
+from tests.review.reports import data_of, mesh_named
 
 
 def test_the_head() -> None:

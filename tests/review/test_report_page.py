@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.review.browser import Opened
-from tests.review.support import data_of
+from tests.review.reports import data_of
 from tests.review.test_report import page_of
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install -e '.[dev]'")

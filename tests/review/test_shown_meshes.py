@@ -5,7 +5,7 @@ from __future__ import annotations
 from shardc.plan.bound import Bound
 from shardc.review.shown_meshes import shown_meshes
 from shardc.spec.target import Target
-from tests.review.support import recorded
+from tests.review.reports import recorded
 from tests.support import bound
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardc.review.size_strip import size_strips
-from tests.review.support import recorded
+from tests.review.reports import recorded
 
 
 def test_sizes_of_tp_and_ep_of_glm() -> None:

@@ -8,7 +8,7 @@ from shardc.cli.specs import resolve_file
 from shardc.plan.rows import rows
 from shardc.review.cut_table import CutTable
 from shardc.review.tensor_rows import tensor_rows
-from tests.review.support import cuts_of, data_of, mesh_named, plan_of, row_named
+from tests.review.reports import cuts_of, data_of, mesh_named, plan_of, row_named
 from tests.support import ROOT
 
 K_PROJ = "model.layers.*.self_attn.k_proj.weight"

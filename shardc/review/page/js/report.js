@@ -54,7 +54,7 @@ function summary(mesh, world) {
     figure(bytesText(DATA.bytes), "in the file", DATA.all && DATA.all !== DATA.tensors ? `${whole(DATA.tensors)} of ${plural(DATA.all, "tensor")}` : plural(DATA.tensors, "tensor")),
     figure(spanText(locals, bytesText), world === null ? "a rank" : `rank ${world}`, `${share(Math.max(...locals), DATA.bytes)} of the file`),
     figure(spanText(of(1), bytesText), "of it replicated", spanText(locals.map((n, i) => [n, of(1)[i]]).map(([n, part]) => (n ? (100 * part) / n : 0)), (n) => `${n.toFixed(2)}%`) + " of a rank"),
-    figure(spanText(of(2), bytesText), "of it padding", "zeros that the file does not have"),
+    figure(spanText(of(2), bytesText), "of it padding", "zeros, not in the file"),
     figure(bytesText(all), `on ${plural(ranksOf(mesh), "rank")}`, `${(all / (DATA.bytes || 1)).toFixed(2)} × the file`),
   ];
 }

@@ -32,6 +32,7 @@ function tensorWords(row, mesh, follow, tellsWhen) {
   return [
     el("h4", null, el("span", { class: "path" }, before), el("wbr"), el("span", null, last), row.n > 1 && el("span", { class: "count" }, `×${whole(row.n)}`)),
     el("p", { class: "formula" }, row.f),
+    row.m.flatMap((marks) => marks.filter(([, , , inner]) => inner.length).map(repeatStrip)),
     el("ul", { class: "chips" },
       el("li", { class: "kind" }, row.k),
       el("li", null, row.d === row.l ? row.d : `${row.d}, loaded as ${row.l}`),
@@ -44,6 +45,14 @@ function tensorWords(row, mesh, follow, tellsWhen) {
       strip(DATA.cuts[mesh.axes[axis]], { label: DATA.axes[axis].name, follow, height: 14, unit: DATA.axes[axis].name }))),
     tellsWhen && (row.w || []).length > 0 && el("p", { class: "when" }, el("span", null, "when "), row.w.join("; ")),
   ];
+}
+
+// What interleaves inside a segment, once: `k_heads * (key_dim | key_dim | value_dim)`.
+function repeatStrip([size, , , inner]) {
+  const period = inner.reduce((sum, [n]) => sum + n, 0);
+  return el("div", { class: "dim-strip" },
+    el("span", null, `${plural(period, "row")}, ${plural(size / period, "time")} over:`),
+    el("ol", { class: "repeat" }, inner.map(([n, word]) => el("li", { style: { flexGrow: n } }, word, el("small", null, n)))));
 }
 
 function tensorFigures(row, mesh, cuts, kept, follow) {

@@ -13,6 +13,7 @@ from shardc.diagnostics import ShardcBug
 _COMMANDS = {
     "build": "Check the specs and write generated/.",
     "check": "Check the specs, and every target they claim.",
+    "diff": "What a change of specs does, tensor by tensor and mesh by mesh.",
     "explain": "What a code means, why it matters and what to do.",
     "plan": "What each rank keeps of each tensor.",
     "prove": "Run a model on its shards, and compare what it computes.",

@@ -59,6 +59,14 @@ NAMES: dict[str, str] = {
     "SHD502": "missing-module",
     "SHD503": "orphan",
     "SHD504": "not-generated",
+    # 6xx: what a change of specs does
+    "SHD601": "layout",
+    "SHD602": "widens",
+    "SHD603": "narrows",
+    "SHD604": "coverage",
+    "SHD605": "equal",
+    "SHD606": "cosmetic",
+    "SHD607": "collectives",
     # 7xx: what the ranks compute
     "SHD701": "numbers-differ",
     "SHD702": "rank-failed",

@@ -11,7 +11,7 @@ from shardc.plan.bound import Bound
 from shardc.plan.compile import Compiled
 from shardc.plan.resolved import Resolved
 
-#: From what breaks most to what breaks nothing. docs/review.md says what each means.
+#: From what breaks most to what breaks nothing. MEANINGS says what each is.
 Class = Literal["layout", "narrows", "collectives", "coverage", "widens", "equal", "cosmetic"]
 CLASSES: tuple[Class, ...] = ("layout", "narrows", "collectives", "coverage", "widens", "equal", "cosmetic")
 CODES: Mapping[Class, str] = {
@@ -22,6 +22,16 @@ CODES: Mapping[Class, str] = {
     "equal": "SHD605",
     "cosmetic": "SHD606",
     "collectives": "SHD607",
+}
+#: What each means, for someone who has not seen the spec.
+MEANINGS: Mapping[Class, str] = {
+    "layout": "a mesh that loaded before places bytes differently: files and caches cut with the old spec do not fit",
+    "narrows": "something that loaded, or was claimed to, no longer does",
+    "collectives": "the bytes are the same, but the model must do other work between ranks",
+    "coverage": "the spec knows other tensors than before",
+    "widens": "more loads than before; what loaded is as it was",
+    "equal": "other text, same plan",
+    "cosmetic": "comments, spacing or words for readers: nothing else",
 }
 
 
@@ -91,13 +101,16 @@ class MeshChange:
 
 @dataclass(frozen=True)
 class Version:
-    """A spec on one side of the change: what it resolves to (None where it has errors) and what it is bound to."""
+    """A spec on one side of the change: what it resolves to (None where it has errors) and what it is bound to.
+
+    `module` is the generated module's text, None where there is none.
+    """
 
     file: str
     resolved: Resolved | None
     findings: tuple[Diagnostic, ...] = ()
     bound: Mapping[str, Bound] = field(default_factory=dict)
-    generated: str | None = None
+    module: str | None = None
 
 
 @dataclass(frozen=True)
@@ -131,12 +144,26 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Checks:
+    """What the specs that changed are worth as they are: findings, contracts that hold, and files that are not current.
+
+    `contracts` counts contracts, each once for each checkpoint on whose claimed meshes it holds.
+    """
+
+    errors: int = 0
+    warnings: int = 0
+    contracts: int = 0
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Diff:
     """Everything that changed between `against` and the files as they are; specs that did not change are not in it."""
 
     against: str
     specs: tuple[SpecChange, ...]
     evidence: tuple[Evidence, ...] = ()
+    checks: Checks = Checks()
 
     @property
     def classes(self) -> tuple[Class, ...]:

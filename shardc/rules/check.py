@@ -25,7 +25,8 @@ from shardc.spec.target import Target
 #: Finds a recorded checkpoint by its name in a target; None with the findings that say why not.
 FindEvidence = Callable[[str], tuple[Evidence | None, list[Diagnostic]]]
 
-_HINTED = (1, 2, 4, 8, 16, 32, 64)
+#: Sizes of tp that are worth a try where nobody claims them.
+HINTED = (1, 2, 4, 8, 16, 32, 64)
 
 
 @dataclass
@@ -115,7 +116,7 @@ def _not_claimed(bound: Bound, target: Target, i: int, document: Document) -> It
     if "tp" not in bound.resolved.splitting:
         return
     others = dict.fromkeys(bound.resolved.mesh_dims, 1)
-    valid = [n for n in _HINTED if n not in target.tp and compile_plan(bound, {**others, "tp": n}).ok]
+    valid = [n for n in HINTED if n not in target.tp and compile_plan(bound, {**others, "tp": n}).ok]
     if valid:
         label = Label(document.value("targets", i, "tp"))
         message = f"{target.checkpoint} also loads at tp = {', '.join(map(str, valid))}"

@@ -1,0 +1,107 @@
+"""`shardc diff`"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from shardc.cli.output import HELP, report
+from shardc.cli.sides import Side, is_commit, of_commit, of_folders, repository
+from shardc.cli.specs import DEFAULT_SPECS, check_file
+from shardc.cli.versions import changed_checkpoints, spec_changes
+from shardc.diagnostics.findings import counts
+from shardc.review.diff import CLASSES, Checks, Class, Diff, SpecChange
+from shardc.review.evidence import evidence_changes
+from shardc.review.shown.as_json import as_data
+from shardc.review.shown.findings import as_findings
+from shardc.review.shown.markdown import as_markdown
+from shardc.review.shown.text import as_text
+
+_PAGES: dict[str, Callable[[Diff], str]] = {
+    "text": as_text,
+    "markdown": as_markdown,
+    "json": lambda diff: json.dumps(as_data(diff), indent=2),
+}
+#: The formats of findings: one for each spec and class.
+_FINDINGS = ("github",)
+
+
+@click.command("diff", context_settings=HELP)
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--against", default="HEAD", show_default=True, metavar="REF|FOLDER",
+    help="A commit, `REF...` for where HEAD left it, or a folder of specs.",
+)  # fmt: skip
+@click.option(
+    "--format", "format_", type=click.Choice([*_PAGES, *_FINDINGS]), default="text", show_default=True,
+    help="Form of the diff; for a pull request `markdown` is a comment.",
+)  # fmt: skip
+@click.option("--fail-on", default="", metavar="CLASS,...", help=f"Exit 1 for changes of these: {', '.join(CLASSES)}.")
+def command(paths: tuple[Path, ...], against: str, format_: str, fail_on: str) -> None:
+    """What a change of specs (files or folders; specs/ by default) does to every tensor, on every mesh."""
+    failing = _classes(fail_on)
+    with tempfile.TemporaryDirectory(prefix="shardc-") as into:
+        before, after = _sides(against, paths or (DEFAULT_SPECS,), Path(into))
+        specs = tuple(spec_changes(before, after))
+        evidence = tuple(evidence_changes(*changed_checkpoints(before, after)))
+        found = Diff(against, specs, evidence, _checks(specs, after))
+    if format_ in _FINDINGS:
+        report(as_findings(found, failing), format_)
+    else:
+        click.echo(_PAGES[format_](found))
+    sys.exit(1 if found.checks.errors or failing & set(found.classes) else 0)
+
+
+def _sides(against: str, paths: tuple[Path, ...], into: Path) -> tuple[Side, Side]:
+    folder = Path(against)
+    if is_commit(against) or not folder.is_dir():
+        before = of_commit(against, paths, into)
+        top = repository()
+        assert top is not None
+        after = of_folders(paths, top)
+    else:
+        if len(paths) > 1 or paths[0].is_file():
+            raise click.UsageError(f"--against {against} is a folder: give one folder to compare with it")
+        before, after = of_folders((folder,), folder), of_folders(paths, paths[0])
+    if not before.specs and not after.specs:
+        raise click.UsageError(f"no *.yaml in {', '.join(map(str, paths))}, now or in {against}")
+    return before, after
+
+
+def _classes(given: str) -> set[Class]:
+    words = [word.strip() for word in given.split(",") if word.strip()]
+    unknown = [word for word in words if word not in CLASSES]
+    if unknown:
+        raise click.UsageError(f"--fail-on {unknown[0]}: no such class; classes are {', '.join(CLASSES)}")
+    return {one for one in CLASSES if one in words}
+
+
+def _checks(specs: tuple[SpecChange, ...], after: Side) -> Checks:
+    """The specs that changed, checked as they are."""
+    files = {after.shown(file): file for file in after.specs.values()}
+    errors = warnings = 0
+    for spec in specs:
+        if spec.after is not None:
+            _, findings = check_file(files[spec.after.file])
+            errors += counts(findings).errors
+            warnings += counts(findings).warnings
+    return Checks(errors, warnings, _contracts(specs))
+
+
+def _contracts(specs: tuple[SpecChange, ...]) -> int:
+    """Contracts that hold on every mesh that is claimed, each once for each checkpoint."""
+    out = 0
+    for spec in specs:
+        held: set[tuple[object, ...]] = set()
+        broken: set[tuple[object, ...]] = set()
+        for mesh in spec.meshes:
+            if mesh.after.claimed and mesh.after.compiled is not None:
+                held |= {(mesh.checkpoint, *one.contract.path) for one in mesh.after.compiled.holds}
+                broken |= {(mesh.checkpoint, *one.contract.path) for one in mesh.after.compiled.contracts}
+        out += len(held - broken)
+    return out

@@ -14,6 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parent.parent
@@ -22,7 +23,7 @@ _MOST_BYTES = 300_000
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture of `command`'s page at `hash`, from the element `at` on; `hover` is pointed at, a little to its left."""
+    """A picture of `command`'s page at `hash`, from the element `at` on; the element `hover` is pointed at."""
 
     name: str
     command: tuple[str, ...]
@@ -47,14 +48,14 @@ SHOTS = (
 def main() -> int:
     executable = shutil.which("chromium")
     if executable is None:
-        print("chromium is not installed (apt-get install chromium)", file=sys.stderr)
+        click.echo("chromium is not installed (apt-get install chromium)", err=True)
         return 2
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         for shot in SHOTS:
             page = Path(folder) / f"{shot.name}.html"
             subprocess.run([sys.executable, "-m", "shardc", *shot.command, "-o", str(page)], cwd=ROOT, check=True)
-            print(_take(browser, shot, page))
+            click.echo(_take(browser, shot, page))
         browser.close()
     return 0
 

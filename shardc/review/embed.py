@@ -16,6 +16,8 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from shardc.diagnostics.visible import visible
+
 _PAGE = Path(__file__).parent / "page"
 #: Characters that end a script or open a tag. Those beyond ASCII, line separators among them, are escaped by `json`.
 _ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
@@ -29,13 +31,30 @@ def page(
     style = "\n".join(_read("css", f"{name}.css") for name in styles)
     allowed = f"script-src '{_digest(script)}'; style-src '{_digest(style)}'"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
-    inside = {"policy": policy, "script": script, "style": style, "data": in_html(data)}
+    inside = {"policy": policy, "script": script, "style": style, "data": in_html(_shown(data))}
     return _templates().get_template(template).render(words, **{name: Markup(text) for name, text in inside.items()})
 
 
 def in_html(data: object) -> str:
     """JSON that can stand in an HTML script element, whatever strings it has."""
     return json.dumps(data, separators=(",", ":")).translate(_ESCAPED)
+
+
+def _shown(value: object) -> object:
+    """The same with every text made visible: no control characters, and none that turn the direction of a line."""
+    match value:
+        case str():
+            return value if value.isascii() and value.isprintable() else visible(value)
+        case Mapping():
+            return {key: _shown(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_shown(one) for one in value]
+    return value
+
+
+def _word(value: object) -> object:
+    """What a template writes."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _digest(text: str) -> str:
@@ -54,4 +73,5 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         autoescape=True,
         keep_trailing_newline=True,
+        finalize=_word,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from shardc.layout.show import show
 from shardc.plan.collectives import at_work
@@ -13,11 +13,7 @@ from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.resolved import in_order
 from shardc.plan.totals import Totals, shard_totals
 from shardc.review.tensor_rows import TensorRow
-
-
-def mesh_name(mesh: Mapping[str, int]) -> str:
-    """`tp=8 ep=2`: the mesh dims of more than one rank, and tp."""
-    return " ".join(f"{dim}={size}" for dim, size in mesh.items() if dim == "tp" or size > 1)
+from shardc.review.wording import mesh_words
 
 
 def mesh_data(compiled: Compiled, axes: Sequence[int], rows: Sequence[Sequence[int]]) -> dict[str, object]:
@@ -26,7 +22,7 @@ def mesh_data(compiled: Compiled, axes: Sequence[int], rows: Sequence[Sequence[i
     assert plan is not None
     dims = in_order(plan.mesh)
     return {
-        "name": mesh_name({dim: plan.mesh[dim] for dim in dims}),
+        "name": mesh_words({dim: plan.mesh[dim] for dim in dims}),
         "mesh": [[dim, plan.mesh[dim]] for dim in dims],
         "axes": axes,
         "rows": rows,

@@ -113,7 +113,7 @@ def test_mesh_dims_of_the_spec_and_others(folder: Folder) -> None:
     assert stderr("--mesh", "attn=8", "--tp", "16") == "Error: a report draws 64 ranks at most; this mesh has 128"
     assert invoke("report", folder.spec, "--mesh", "attn=8", "-o", "out.html").exit_code == 0
     data = embedded(Path("out.html").read_text())
-    assert data["meshes"][data["shown"]]["name"] == "tp=1 attn=8"
+    assert data["meshes"][data["shown"]]["name"] == "attn=8"
 
 
 def test_an_ep_mesh_of_a_real_checkpoint(tmp_path: Path) -> None:

@@ -6,15 +6,10 @@ import pytest
 
 from shardc.plan.totals import rank_totals
 from shardc.review.cut_table import CutTable
-from shardc.review.mesh_data import mesh_data, mesh_name, rank_bytes
+from shardc.review.mesh_data import mesh_data, rank_bytes
 from shardc.review.tensor_rows import tensor_rows
 from tests.review.reports import data_of, mesh_named, plan_of
 from tests.support import compiled
-
-
-def test_the_name_of_a_mesh_leaves_single_ranks_out() -> None:
-    assert mesh_name({"tp": 8, "ep": 2, "pp": 1}) == "tp=8 ep=2"
-    assert mesh_name({"tp": 1, "pp": 1}) == "tp=1"
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_padding_is_beside_the_regions() -> None:
 def test_experts_by_name_are_counted_by_rank() -> None:
     data = data_of("glm5_next", "glm-5.3-flash")
     i = row_named(data, "model.language_model.layers.*.mlp.experts.*.gate_proj.weight")
-    kept = data["kept"][mesh_named(data, "tp=1 ep=8")["rows"][i][-1]]
+    kept = data["kept"][mesh_named(data, "ep=8")["rows"][i][-1]]
     assert kept == {"o": ["ep"], "s": [8], "c": [1548] * 8}
     assert [data["axes"][axis]["name"] for axis in data["rows"][i]["sel"]] == ["layers", "experts"]
 

@@ -26,7 +26,7 @@ function pictureOf(row, cuts, ranks) {
   return { row, cuts, shared, top, down, across, who, rows, columns, w, h, padRows, padColumns, width, height };
 }
 
-function draw(picture, follow) {
+function draw(picture, follow, before = "") {
   const { row, top, down, across, who, rows, columns, w, h } = picture;
   const defs = svg("defs");
   const pieces = svg("g", { transform: `translate(${LEFT} ${top})` });
@@ -61,7 +61,7 @@ function draw(picture, follow) {
   ];
   const node = svg("svg", {
     class: "picture", width: picture.width, height: picture.height, viewBox: `0 0 ${picture.width} ${picture.height}`,
-    role: "img", tabindex: 0, "aria-label": pictureLabel(picture),
+    role: "img", tabindex: 0, "aria-label": before + pictureLabel(picture),
   }, defs, sizes, pieces);
   attachAnswers(node, picture, cells, outline);
   return node;

@@ -1,6 +1,6 @@
 // The exact regions of a row, rank by rank, as a table that is made when it is opened.
-function regionsDetails(row, cuts, kept) {
-  const body = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Regions of ${row.t}` });
+function regionsDetails(row, cuts, kept, side = "") {
+  const body = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Regions of ${row.t} ${side}`.trim() });
   const details = el("details", { class: "regions" }, el("summary", null, "Regions by rank"), body);
   details.addEventListener("toggle", () => {
     if (details.open && !body.firstChild) body.append(regionsTable(row, cuts, kept));

@@ -1,6 +1,7 @@
 // The page: what is chosen decides what is drawn.
 const DATA = JSON.parse(byId("data").textContent);
 const articles = [];
+for (const mesh of DATA.meshes) mesh.declared = DATA.axes;
 
 const meshNow = () => DATA.meshes.find((mesh) => mesh.name === STATE.mesh) || DATA.meshes[DATA.shown];
 const ranksOf = (mesh) => product(mesh.mesh.map(([, size]) => size));

@@ -27,24 +27,35 @@ function nameParts(name) {
 
 function tensorWords(row, mesh, follow, tellsWhen) {
   const [before, last] = nameParts(row.t);
-  const todo = mesh.todo.filter(([, , pattern]) => row.e && pattern === row.e);
   const selected = [...new Set(row.sel || [])].filter((axis) => DATA.cuts[mesh.axes[axis]].r.length > 1);
   return [
     el("h4", null, el("span", { class: "path" }, before), el("wbr"), el("span", null, last), row.n > 1 && el("span", { class: "count" }, `×${whole(row.n)}`)),
     el("p", { class: "formula" }, row.f),
     row.m.flatMap((marks) => marks.filter(([, , , inner]) => inner.length).map(repeatStrip)),
-    el("ul", { class: "chips" },
-      el("li", { class: "kind" }, row.k),
-      el("li", null, row.d === row.l ? row.d : `${row.d}, loaded as ${row.l}`),
-      row.fm !== "dense" && el("li", null, row.fm),
-      todo.map(([what, over]) => el("li", { class: "todo" }, `${what} over ${over}`)),
-      (row.on || []).map((on) => el("li", null, on.includes(":") ? on : `${on} only`)),
-      row.v && el("li", null, `holds each rank's own ${row.v.join(", ")}`)),
-    selected.map((axis) => el("div", { class: "dim-strip" },
-      el("span", null, `${DATA.axes[axis].name} by name, over ${DATA.axes[axis].over}`),
-      strip(DATA.cuts[mesh.axes[axis]], { label: DATA.axes[axis].name, follow, height: 14, unit: DATA.axes[axis].name }))),
+    el("ul", { class: "chips" }, tensorChips(row, mesh)),
+    selected.map((axis) => axisStrip(mesh, axis, follow)),
     tellsWhen && (row.w || []).length > 0 && el("p", { class: "when" }, el("span", null, "when "), row.w.join("; ")),
   ];
+}
+
+// Kind, dtypes, format, and what the model has to do after it.
+function tensorChips(row, mesh) {
+  const todo = mesh.todo.filter(([, , pattern]) => row.e && pattern === row.e);
+  return [
+    el("li", { class: "kind" }, row.k),
+    el("li", null, row.d === row.l ? row.d : `${row.d}, loaded as ${row.l}`),
+    row.fm !== "dense" && el("li", null, row.fm),
+    todo.map(([what, over]) => el("li", { class: "todo" }, `${what} over ${over}`)),
+    (row.on || []).map((on) => el("li", null, on.includes(":") ? on : `${on} only`)),
+    row.v && el("li", null, `holds each rank's own ${row.v.join(", ")}`),
+  ];
+}
+
+// An axis whose elements are tensors of their own: which of them are on which rank.
+function axisStrip(mesh, axis, follow) {
+  const { name, over } = mesh.declared[axis];
+  return el("div", { class: "dim-strip" }, el("span", null, `${name} by name, over ${over}`),
+    strip(DATA.cuts[mesh.axes[axis]], { label: name, follow, height: 14, unit: name }));
 }
 
 // What interleaves inside a segment, once: `k_heads * (key_dim | key_dim | value_dim)`.

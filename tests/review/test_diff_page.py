@@ -68,7 +68,7 @@ def test_the_tables_of_specs_and_changes(opened: Open, path: Path, screenshots: 
 
 def test_before_beside_after_on_one_scale(opened: Open, path: Path) -> None:
     page = opened(path, width=1280)
-    page.page.locator(".compared select").select_option("1")
+    page.page.locator(".compared select").select_option("2")
     pair = page.page.get_by_role("article", name=Q_PROJ, exact=True)
     pair.scroll_into_view_if_needed()
     pictures = pair.locator("svg.picture")
@@ -78,10 +78,10 @@ def test_before_beside_after_on_one_scale(opened: Open, path: Path) -> None:
     assert frames[1]["x"] > frames[0]["x"] + frames[0]["width"]
     first = "node => node.querySelector('g > rect').style.fill"
     assert pictures.nth(0).evaluate(first) == pictures.nth(1).evaluate(first)
-    rows = (["rows 0..16 of 32"], ["rows 0..4 and every 8 on, 4 times of 32", "here rows 0..4"])
+    rows = (["rows 0..8 of 32"], ["rows 0..2 and every 8 on, 4 times of 32", "here rows 0..2"])
     for frame, told in zip(frames, rows, strict=True):
-        page.page.mouse.move(frame["x"] + 9, frame["y"] + 2)
-        assert page.tip == ["tp rank 0", *told, "columns 0..16 of 16", "16 × 16 here: 512 B"]
+        page.page.mouse.move(frame["x"] + 9, frame["y"] + 1.5)
+        assert page.tip == ["tp rank 0", *told, "columns 0..16 of 16", "8 × 16 here: 256 B"]
 
 
 def test_a_side_that_does_not_load_says_why(opened: Open, path: Path) -> None:

@@ -65,10 +65,15 @@ function pairPictures(one, mesh, a, b) {
   const [before, last] = nameParts(row.t);
   return el("article", { class: "pair", "aria-label": row.t },
     el("h4", null, el("span", { class: "path" }, before), el("wbr"), last, row.n > 1 && el("span", { class: "count" }, `×${whole(row.n)}`)),
-    el("div", { class: "sides" }, tensorSide(one, mesh, "before", a), tensorSide(one, mesh, "after", b)));
+    el("div", { class: "sides" }, tensorSide(one, mesh, "before", a, b), tensorSide(one, mesh, "after", b, a)));
 }
 
-function tensorSide(one, mesh, side, i) {
+// The picture on the other side, for its scale.
+function facing(one, mesh, side, i) {
+  return mesh[side] && i >= 0 ? pictureOf(one[side].rows[i], cutsOf(mesh[side], i), ranksOf(mesh[side])) : null;
+}
+
+function tensorSide(one, mesh, side, i, other) {
   const own = mesh[side];
   const head = el("p", { class: "side-name" }, side);
   if (!own) return el("div", null, head, el("p", { class: "missing" }, "does not load on this mesh"));
@@ -76,14 +81,14 @@ function tensorSide(one, mesh, side, i) {
   const row = one[side].rows[i];
   const cuts = cutsOf(own, i);
   const kept = keptOf(own, i);
-  const picture = pictureOf(row, cuts, ranksOf(own));
+  const picture = pictureOf(row, cuts, ranksOf(own), facing(one, mesh, side === "before" ? "after" : "before", other));
   const place = el("div", { class: "picture-place", style: { minHeight: `${picture.height}px` } });
   whenNear(place, () => place.append(draw(picture, null, `${side}: `)));
   const said = mesh.words.filter(([pattern]) => pattern === row.t).map(([, , was, is]) => el("p", { class: "said" }, side === "before" ? was : is));
   const selected = (row.sel || []).filter((axis) => DATA.cuts[own.axes[axis]].r.length > 1);
-  return el("div", null, head, el("p", { class: "formula" }, row.f),
-    el("div", { class: "side-body" }, place, tensorFigures(row, own, cuts, kept, null)),
-    row.pic[2].map((dim) => dimStrip(row, dim, cuts[dim], null)), selected.map((axis) => axisStrip(own, axis, null)), said,
+  return el("div", null, head, el("div", { class: "side-body" }, place, tensorFigures(row, own, cuts, kept, null)),
+    el("p", { class: "formula" }, row.f), said,
+    row.pic[2].map((dim) => dimStrip(row, dim, cuts[dim], null)), selected.map((axis) => axisStrip(own, axis, null)),
     el("ul", { class: "chips" }, tensorChips(row, own)), regionsDetails(row, cuts, kept, side));
 }
 

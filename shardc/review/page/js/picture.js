@@ -6,16 +6,18 @@ const clamp = (low, n, high) => Math.max(low, Math.min(n, high));
 const NO_DIM = { n: 1, o: [], s: [], r: [[[0, 1]]] };
 
 // The plan of a picture: its two cuts, the ranks that tell pieces apart, and its places in pixels.
-// `ranks` are all of the mesh: a tensor that is not cut is on every one.
-function pictureOf(row, cuts, ranks) {
+// `ranks` are all of the mesh: a tensor that is not cut is on every one. A picture `beside` it is as large.
+function pictureOf(row, cuts, ranks, beside = null) {
   const [r, c] = row.pic;
   const down = r < 0 ? NO_DIM : cuts[r];
   const across = c < 0 ? NO_DIM : cuts[c];
   const who = joint([down, across]);
   const rows = bands(down);
   const columns = bands(across);
-  const h = clamp(10, Math.max(8 + 5.4 * Math.log2(down.n + 1), Math.min(3.5 * rows.length, 210)), 210);
-  const w = c < 0 ? 26 : clamp(14, Math.max(12 + 11 * Math.log2(across.n + 1), Math.min(3.5 * columns.length, 210)), 210);
+  let h = clamp(10, Math.max(8 + 5.4 * Math.log2(down.n + 1), Math.min(3.5 * rows.length, 210)), 210);
+  let w = c < 0 ? 26 : clamp(14, Math.max(12 + 11 * Math.log2(across.n + 1), Math.min(3.5 * columns.length, 210)), 210);
+  if (beside && beside.down.n === down.n) h = Math.max(h, beside.h);
+  if (beside && beside.across.n === across.n) w = Math.max(w, beside.w);
   const padRows = down.r.some((runs) => padOf(runs)) ? clamp(8, 3 * down.r.length, 30) : 0;
   const padColumns = across.r.some((runs) => padOf(runs)) ? clamp(8, 3 * across.r.length, 30) : 0;
   const width = LEFT + w + (padColumns ? PAD_GAP + padColumns : 0) + (words(row.m[r], (n) => n).length ? LABELS : 6);

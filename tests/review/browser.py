@@ -63,6 +63,11 @@ class Opened:
         """What a browser asks for before it prints."""
         self.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
 
+    def open_all(self) -> None:
+        """Unfolds what is folded, and waits for the tables that are made then."""
+        self.page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
+        self.page.locator("details.regions tbody tr").first.wait_for()
+
     def violations(self) -> list[str]:
         """What axe-core finds."""
         from axe_playwright_python.sync_playwright import Axe

@@ -135,16 +135,14 @@ def test_nothing_stands_in_the_way_of_assistive_tools(opened: Open, path: Path, 
     page = opened(path, color_scheme=scheme)
     page.page.locator(".compared select").select_option("1")
     page.draw_all()
-    page.page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
-    page.page.locator(".pair tbody tr").first.wait_for()
+    page.open_all()
     assert page.violations() == []
 
 
 def test_a_phone_scrolls_one_way(opened: Open, path: Path, screenshots: Path) -> None:
     page = opened(path, width=360, height=740)
     page.draw_all()
-    page.page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
-    page.page.locator(".pair tbody tr").first.wait_for()
+    page.open_all()
     assert page.page.evaluate("document.documentElement.scrollWidth") == 360
     page.page.screenshot(path=screenshots / "diff-narrow.png")
 

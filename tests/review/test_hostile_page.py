@@ -44,7 +44,7 @@ def test_markup_is_text(opened: Callable[..., Opened], tmp_path: Path, monkeypat
     path = _hostile(tmp_path, monkeypatch)
     page = opened(path)
     page.draw_all()
-    page.page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
+    page.open_all()
     assert page.page.evaluate("window.hit") is None
     assert page.page.locator("img, iframe, svg[onload], a[href^='javascript']").count() == 0
     assert page.page.locator("script").count() == 2

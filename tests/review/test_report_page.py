@@ -213,8 +213,7 @@ def test_a_phone_scrolls_one_way(opened: Open, glm: Path, gpt_oss: Path, screens
     for path in (glm, gpt_oss):
         page = opened(path, "#mesh=tp%3D8", width=360, height=740)
         page.draw_all()
-        page.page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
-        page.page.locator("#groups tbody tr").first.wait_for()
+        page.open_all()
         assert page.page.evaluate("document.documentElement.scrollWidth") == 360
         page.page.screenshot(path=screenshots / "report-narrow.png")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from shardc.cli.specs import resolve_file
@@ -118,15 +120,12 @@ def test_groups_that_differ_say_which_of_them_has_a_condition() -> None:
     assert row["on"] == ["mtp_dsa: pp last"]
 
 
-def test_every_checkpoint_of_every_spec_has_rows() -> None:
-    """The first of each spec's targets is drawn: no spec has a shape that a report cannot say."""
-    seen = 0
-    for file in sorted((ROOT / "specs").glob("*.yaml")):
-        resolved, _ = resolve_file(file)
-        assert resolved is not None
-        if not resolved.spec.targets:
-            continue
-        data = data_of(file.stem, resolved.spec.targets[0].checkpoint)
-        assert data["rows"] and data["meshes"], file
-        seen += 1
-    assert seen >= 30
+@pytest.mark.parametrize("file", sorted((ROOT / "specs").glob("*.yaml")), ids=lambda file: file.stem)
+def test_no_spec_has_a_shape_that_a_report_cannot_say(file: Path) -> None:
+    """The first checkpoint of each spec is drawn; a spec without targets has none."""
+    resolved, _ = resolve_file(file)
+    assert resolved is not None
+    if not resolved.spec.targets:
+        pytest.skip(f"{file.name} has no target")
+    data = data_of(file.stem, resolved.spec.targets[0].checkpoint)
+    assert data["rows"] and data["meshes"]

@@ -1,5 +1,5 @@
 // A cut: n elements; o the mesh dims that cut it, s their sizes; r the regions by coordinate, the last of o fastest.
-const MOST_REGIONS = 3000;
+const MOST_REGIONS = 1500;
 const SAMPLES = 512;
 
 function expand(runs) {

@@ -100,10 +100,11 @@ def _diff(folder: Path) -> str:
 
 
 def _take(browser: Browser, shot: Shot, path: Path) -> str:
-    scheme = "dark" if shot.dark else "light"
     context = browser.new_context(
-        viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme, reduced_motion="reduce"
-    )  # fmt: skip
+        viewport={"width": shot.width, "height": shot.height},
+        color_scheme="dark" if shot.dark else "light",
+        reduced_motion="reduce",
+    )
     page = context.new_page()
     page.goto(path.as_uri() + shot.hash)
     page.locator(shot.at).first.evaluate("node => node.scrollIntoView()")

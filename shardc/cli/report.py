@@ -85,7 +85,7 @@ def command(
         sys.exit(report(findings, "full"))
     given = {"tp": tp, "ep": ep, "pp": pp, **others}
     asked = _mesh(bound, {dim: size for dim, size in given.items() if size is not None})
-    target = _target(resolved, name)
+    target = _target(resolved, spec, name, checkpoint)
     shown = shown_meshes(bound, target, asked)
     if shown.first < 0:
         sys.exit(report(mesh_findings(bound, [(shown.mesh, shown.asked)]), "full"))
@@ -116,11 +116,15 @@ def _evidence(spec: Path, resolved: Resolved, given: str | None) -> tuple[str, E
         choices = f"; {spec.name} names {', '.join(sorted(known))}" if known else ""
         raise click.UsageError(f"there is no checkpoint {name} in {folder.as_posix()}/, and no such path{choices}")
     found, findings = read_checkpoint(path)
-    shown = path.resolve().name.removesuffix(".gz").removesuffix(".json")
-    return shown, (evidence_of(found, name) if found else None), findings
+    shown = (path if path.name not in ("", "..") else path.resolve()).name
+    return shown.removesuffix(".gz").removesuffix(".json"), (evidence_of(found, name) if found else None), findings
 
 
-def _target(resolved: Resolved, name: str) -> Target | None:
+def _target(resolved: Resolved, spec: Path, name: str, given: str | None) -> Target | None:
+    """What the spec claims of a checkpoint that is recorded beside it; None of any other, whatever its name."""
+    folder = (spec.parent / "checkpoints").resolve()
+    if given not in (None, name) and Path(given or "").resolve().parent != folder:
+        return None
     return next((target for target in resolved.spec.targets if target.checkpoint == name), None)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 from shardc.layout.show import show
 from shardc.plan.collectives import at_work
 from shardc.plan.compile import Compiled
+from shardc.plan.names import starred
 from shardc.plan.output_rows import output_rows
 from shardc.plan.plan import Coords, Plan, Shard
 from shardc.plan.resolved import in_order
@@ -59,31 +59,16 @@ def _of_one(plan: Plan, row: TensorRow, rank: Coords) -> Totals:
 
 
 def _outputs(plan: Plan) -> list[list[object]]:
-    """[output, count, local shape, dtype, built of, rank] of the first rank that has each.
-
-    Ranks at the ends of each mesh dim are asked: what no end has, none has.
-    """
-    if not plan.bound.outputs.built:
-        return []
-    dims = in_order(plan.mesh)
-    ends = [dict.fromkeys((0, plan.mesh[dim] - 1)) for dim in dims[::-1]]
-    found: dict[str, list[object]] = {}
-    for at in itertools.product(*ends):
-        rank = dict(zip(dims[::-1], at, strict=True))
-        here: dict[str, list[object]] = {}
-        for row in output_rows(plan, rank):
-            if row.output not in found:
-                here.setdefault(row.output, []).append(
-                    [row.output, row.count, list(row.local_shape), row.dtype, row.of, _world(plan, rank)]
-                )
-        found |= here
-    return [row for rows in found.values() for row in rows]  # type: ignore[misc]
-
-
-def _world(plan: Plan, rank: Coords) -> int:
-    """The world rank: tp fastest."""
-    out, step = 0, 1
-    for dim in in_order(plan.mesh):
-        out += rank[dim] * step
-        step *= plan.mesh[dim]
-    return out
+    """[output, count, local shape, dtype, built of, world rank] of the first rank that has each."""
+    wanted = {starred(built.output.pattern) for built in plan.bound.outputs.built}
+    found: dict[str, list[list[object]]] = {}
+    seen: set[str] = set()
+    for number, rank in enumerate(plan.ranks()):
+        if wanted <= seen:
+            break
+        new = [row for row in output_rows(plan, rank) if row.output not in found]
+        for row in new:
+            of = [row.output, row.count, list(row.local_shape), row.dtype, row.of, number]
+            found.setdefault(row.output, []).append(of)
+        seen |= {row.output for row in new}
+    return [row for rows in found.values() for row in rows]

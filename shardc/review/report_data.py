@@ -18,7 +18,7 @@ from shardc.review.size_strip import size_strips
 from shardc.review.tensor_rows import TensorRow, row_data, tensor_rows
 from shardc.spec.dtypes import nbytes
 
-_LONGEST_VALUE = 120
+_LONGEST_VALUE, _MOST_ABSENT = 120, 50
 
 
 def report_data(
@@ -84,8 +84,10 @@ def _loop(loop: Loop) -> str:
 
 
 def _absent(bound: Bound) -> list[list[str]]:
-    """Tensors that the file lacks, being tied to another."""
-    return [[name, twin] for name, twin in bound.absent.items()][:50]
+    """Tensors that the file lacks, being tied to another; the first of very many."""
+    every = [[name, twin] for name, twin in bound.absent.items()]
+    more = len(every) - _MOST_ABSENT
+    return every[:_MOST_ABSENT] + ([[f"… and {more} more", ""]] if more > 0 else [])
 
 
 def _value(value: object) -> str:

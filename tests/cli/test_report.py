@@ -70,6 +70,16 @@ def test_a_checkpoint_by_name_and_by_path(folder: Folder) -> None:
         )
 
 
+def test_a_checkpoint_from_elsewhere_is_claimed_by_nobody(folder: Folder) -> None:
+    """Though it has the name of one that is recorded."""
+    table = Path("specs/checkpoints/tiny.json").read_text()
+    (folder.path / "mine").mkdir()
+    Path("mine/tiny.json").write_text(table)
+    for given, claimed in (("mine/tiny.json", False), ("specs/checkpoints/tiny.json", True)):
+        assert invoke("report", folder.spec, "--checkpoint", given, "-o", "out.html").exit_code == 0
+        assert embedded(Path("out.html").read_text())["strips"][0]["sizes"][1][2] is claimed
+
+
 def test_a_checkpoint_that_nobody_knows(folder: Folder) -> None:
     result = invoke("report", "specs/tiny.yaml", "--checkpoint", "nope", "-o", "out.html")
     assert (result.exit_code, result.stderr) == (2, NO_NAME)

@@ -76,3 +76,11 @@ def test_outputs_are_those_of_the_first_rank_that_has_them() -> None:
         ["experts.w", 1, [2, 4], "BF16", "up of each expert", 0],
         ["ab", 1, [8], "BF16", "a, b", 1],
     ]
+
+
+def test_an_output_of_a_stage_in_the_middle_is_found() -> None:
+    text = OUTPUTS.replace("  attention:\n", "  attention:\n    when: layer == 1\n").replace(
+        "{layer: 3}", "{layer: layers}"
+    ).replace("axes: {", "axes: {layers: {size: 3, over: pp}, ")  # fmt: skip
+    outputs = mesh_data(compiled(text, {}, {"tp": 2, "ep": 1, "pp": 3}), [], [])["outputs"]
+    assert isinstance(outputs, list) and ["layers.*.qk", 1, [12, 6], "BF16", "q, k", 2] in outputs

@@ -32,8 +32,8 @@ function draw(picture, follow, before = "") {
   const { row, top, down, across, who, rows, columns, w, h } = picture;
   const defs = svg("defs");
   const pieces = svg("g", { transform: `translate(${LEFT} ${top})` });
-  const y = (n) => (n * h) / down.n;
-  const x = (n) => (n * w) / across.n;
+  const y = (n) => (n * h) / (down.n || 1);
+  const x = (n) => (n * w) / (across.n || 1);
   const cells = [];
   for (const rowBand of rows) {
     for (const columnBand of columns) {

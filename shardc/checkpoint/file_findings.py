@@ -56,6 +56,7 @@ def broken_file(
         values=(Value("expected", expected), Value("found", found)),
         help=help,
         same_cause=same_cause,
+        about="" if label else str(path),
     )
 
 

@@ -27,4 +27,5 @@ def shadowed(
                 help=f"nothing to do if {other} is meant to replace {file}; otherwise correct the index",
                 same_cause=tuple(more),
                 severity="warning",
+                about=str(index.parent / file),
             )

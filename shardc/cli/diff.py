@@ -28,7 +28,7 @@ _PAGES: dict[str, Callable[[Diff], str]] = {
     "json": lambda diff: json.dumps(as_data(diff), indent=2),
 }
 #: The formats of findings: one for each spec and class.
-_FINDINGS = ("github",)
+_FINDINGS = ("github", "sarif")
 
 
 @click.command("diff", context_settings=HELP)

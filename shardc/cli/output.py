@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
@@ -14,7 +15,11 @@ from shardc.diagnostics.findings import counts
 
 #: Options that show a command's help.
 HELP = {"help_option_names": ["-h", "--help"]}
-FORMATS = ("full", "concise", "json", "github")
+FORMATS = ("full", "concise", "json", "github", "sarif")
+#: Formats that begin or end with more than the findings, a table or a summary.
+FOR_PEOPLE = ("full", "concise")
+#: Formats that are one object, whether there are findings or not.
+_OBJECTS = ("json", "sarif")
 F = TypeVar("F")
 
 
@@ -28,19 +33,26 @@ def format_option(command: F) -> F:
 
 def report(findings: Sequence[Diagnostic], format_: str, summary: str = "") -> int:
     """Print findings; 1 if one of them is an error. The renderers are loaded where there is something to draw."""
-    if findings or format_ == "json":
-        text = _drawn(findings, format_, summary)
+    if findings or format_ in _OBJECTS:
+        text = drawn(findings, format_, summary)
     else:
-        text = summary if format_ in ("full", "concise") else ""
+        text = summary if format_ in FOR_PEOPLE else ""
     if text:
         click.echo(text)
     return 1 if counts(findings).errors else 0
 
 
-def _drawn(findings: Sequence[Diagnostic], format_: str, summary: str) -> str:
+def drawn(findings: Sequence[Diagnostic], format_: str, summary: str = "") -> str:
+    """The findings as text, for the repository around the working directory."""
     from shardc.diagnostics.render import Format, render
+    from shardc.diagnostics.repository import Repository
+    from shardc.rules.explained import explained
 
-    return render(list(findings), cast(Format, format_), summary=summary, color=_wants_color())
+    repository = Repository.around(Path(), os.environ.get("GITHUB_WORKSPACE", ""))
+    return render(
+        list(findings), cast(Format, format_), summary=summary, color=_wants_color(),
+        repository=repository, explain=explained,
+    )  # fmt: skip
 
 
 def plural(count: int, word: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shardc.cli.output import HELP, report
+from shardc.cli.output import FOR_PEOPLE, HELP, format_option, report
 from shardc.cli.specs import DEFAULT_SPECS, resolve_file
 from shardc.diagnostics import Diagnostic
 from shardc.plan.as_text import table
@@ -33,11 +33,13 @@ _HEADINGS = ("spec", "model", "config", "tp", "ep", "max difference", "of the la
 )
 @click.option("--tp", type=click.IntRange(1, 64), default=2, show_default=True, help="Tensor-parallel size.")
 @click.option("--ep", type=click.IntRange(1, 64), default=1, show_default=True, help="Expert-parallel size.")
-def command(spec: str, config: Path | None, checkpoint: Path | None, tp: int, ep: int) -> None:
+@format_option
+def command(spec: str, config: Path | None, checkpoint: Path | None, tp: int, ep: int, format_: str) -> None:
     """Run a model on its shards, a process a rank, and compare what it computes with the whole model.
 
     SPEC is a file, or the name of one in specs/. The model is built by transformers: from --checkpoint with its
-    weights, from --config with random ones, and without either from each of specs/small/ that is of this spec.
+    weights, from --config with random ones, and without either from each of specs/small/ that is of this spec. Formats
+    for programs have the findings alone, without the table.
     """
     if config is not None and checkpoint is not None:
         raise click.UsageError("give --config or --checkpoint, not both")
@@ -46,7 +48,7 @@ def command(spec: str, config: Path | None, checkpoint: Path | None, tp: int, ep
         raise click.UsageError(f"prove needs {', '.join(missing)}: pip install 'shardc[prove]'")
     resolved, findings = resolve_file(_file(spec))
     if resolved is None:
-        sys.exit(report(findings, "full"))
+        sys.exit(report(findings, format_))
     mesh = {"tp": tp} if ep == 1 else {"tp": tp, "ep": ep}
     for dim in mesh.keys() - set(resolved.mesh_dims):
         raise click.UsageError(f"no axis of {resolved.spec.name} is over {dim}")
@@ -56,8 +58,9 @@ def command(spec: str, config: Path | None, checkpoint: Path | None, tp: int, ep
         proof = _proved(subject, resolved, mesh)
         rows.append(_row(resolved.spec.name, subject, proof))
         found += proof.findings
-    click.echo("\n".join(table(rows, right={3, 4, 5, 6, 7})))
-    sys.exit(report(found, "full"))
+    if format_ in FOR_PEOPLE:
+        click.echo("\n".join(table(rows, right={3, 4, 5, 6, 7})))
+    sys.exit(report(found, format_))
 
 
 def _row(spec: str, subject: Subject, proof: Proof) -> list[str]:

@@ -95,4 +95,4 @@ def _no_spec(checkpoint: Checkpoint, folder: SpecFolder) -> Diagnostic:
     message = f"no spec in {folder.folder} for the architectures of {checkpoint.config.path}: {named}"
     others = ", ".join(folder.architectures()) or "none"
     help = f"name the spec: `shardc verify SPEC {checkpoint.path}`; there are specs for {others}"
-    return Diagnostic("SHD409", message, help=help)
+    return Diagnostic("SHD409", message, help=help, about=checkpoint.config.path)

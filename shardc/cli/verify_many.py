@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import click
 
-from shardc.cli.output import plural, report
+from shardc.cli.output import FOR_PEOPLE, drawn, plural, report
 from shardc.cli.verified import Verified
 from shardc.diagnostics import Diagnostic
 from shardc.diagnostics.findings import counts
-from shardc.diagnostics.render import render
 from shardc.plan.as_text import size, table
 
 _HEADINGS = ("spec", "checkpoint", "tensors", "bytes", "valid tp", "findings")
@@ -23,10 +22,10 @@ def report_many(verified: Sequence[Verified], format_: str) -> int:
     several = len(verified) > 1
     findings = [_owned(finding, one) if several else finding for one in verified for finding in one.findings]
     if format_ == "json":
-        report_ = {**json.loads(render(findings, "json")), "checkpoints": [_as_json(one) for one in verified]}
+        report_ = {**json.loads(drawn(findings, "json")), "checkpoints": [_as_json(one) for one in verified]}
         click.echo(json.dumps(report_, indent=2))
         return 1 if counts(findings).errors else 0
-    if format_ != "github":
+    if format_ in FOR_PEOPLE:
         chosen = [f"{one.path}: {one.chosen}" for one in verified if one.chosen]
         rows = table([_HEADINGS, *map(_cells, verified)], right={2, 3})
         click.echo("\n".join([*rows, *(["", *chosen] if chosen else []), ""]))

@@ -1,4 +1,4 @@
-"""Findings as values, and their renderers: full, concise, json, github."""
+"""Findings as values, and their renderers: full, concise, json, github, sarif."""
 
 from shardc.diagnostics.codes import NAMES
 from shardc.diagnostics.diagnostic import Diagnostic, Label, Severity, ShardcBug, Span, Value

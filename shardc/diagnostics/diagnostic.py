@@ -43,6 +43,7 @@ class Diagnostic:
 
     `valid` names a mesh dim (or another choice) and lists its legal values.
     `same_cause` names further tensors that this one cause stops: `v_proj.weight (line 32)`.
+    `about` is the file that a finding without a label is about, as a whole; its message names it as well.
     """
 
     code: str
@@ -55,6 +56,12 @@ class Diagnostic:
     help: str = ""
     same_cause: tuple[str, ...] = ()
     severity: Severity = "error"
+    about: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file that the finding is in, or about; "" where there is none."""
+        return self.label.span.file if self.label else self.about
 
     @property
     def sort_key(self) -> tuple[object, ...]:

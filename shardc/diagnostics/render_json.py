@@ -28,13 +28,17 @@ def render_json(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _finding(diagnostic: Diagnostic) -> dict[str, object]:
-    """One finding; `span` and `label` are the primary label's place and text, `labels` the related ones."""
+    """One finding; `span` and `label` are the primary label's place and text, `labels` the related ones.
+
+    `file` is the span's, or the file that a finding without a span is about.
+    """
     label = diagnostic.label
     return {
         "code": diagnostic.code,
         "name": NAMES[diagnostic.code],
         "severity": diagnostic.severity,
         "message": diagnostic.message,
+        "file": diagnostic.file or None,
         "span": asdict(label.span) if label else None,
         "label": label.text if label else "",
         "labels": [{"span": asdict(related.span), "text": related.text} for related in diagnostic.related],

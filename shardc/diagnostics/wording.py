@@ -20,3 +20,9 @@ def valid_choices(diagnostic: Diagnostic) -> list[str]:
 def location(span: Span) -> str:
     """`specs/x.yaml:7:5`, as editors and terminals link it."""
     return f"{span.file}:{span.line}:{span.col}"
+
+
+def paragraphs(diagnostic: Diagnostic) -> list[str]:
+    """What a finding says where there is room for its words alone: message, legal values, next step."""
+    help = [f"help: {diagnostic.help}"] if diagnostic.help else []
+    return [diagnostic.message, *valid_choices(diagnostic), *help]

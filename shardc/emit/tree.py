@@ -39,7 +39,8 @@ class Difference:
     def finding(self) -> Diagnostic:
         shown = self.diff[:_DIFF_LINES]
         more = (f"… {len(self.diff) - len(shown)} more lines",) if len(self.diff) > len(shown) else ()
-        return Diagnostic(self.code, f"{self.path}: {self.message}", notes=(*shown, *more), help=_HELP[self.code])
+        message = f"{self.path}: {self.message}"
+        return Diagnostic(self.code, message, notes=(*shown, *more), help=_HELP[self.code], about=str(self.path))
 
 
 _HELP = {

@@ -49,8 +49,8 @@ class Grain:
 class Bound:
     """Values of symbols, families with their formats, and granules. `findings` are complete once it is made.
 
-    `proved` and `cuttable` remember groups of dims, `buildable` outputs, `answers` contracts and `dealt` axes, over the
-    meshes that are tried.
+    `proved` and `cuttable` remember groups of dims, `buildable` outputs, `answers` contracts, `dealt` axes and `keeps`
+    which names a rank keeps, over the meshes that are tried.
     """
 
     resolved: Resolved
@@ -64,6 +64,7 @@ class Bound:
     buildable: set[Hashable] = field(default_factory=set)
     answers: dict[Hashable, object] = field(default_factory=dict)
     dealt: dict[Hashable, Split] = field(default_factory=dict)
+    keeps: dict[Hashable, list[int]] = field(default_factory=dict)
 
     @property
     def values(self) -> Mapping[str, object]:
@@ -85,6 +86,13 @@ class Bound:
                 return None
             held.setdefault(holder, []).append(grid)
         return set(held) if all(holder.made_of(grids) for holder, grids in held.items()) else None
+
+    @cached_property
+    def named(self) -> list[Entry]:
+        """The entries that have names in this config, whether the file has them or not."""
+        held: Held = {}
+        every = self.resolved.entries
+        return [one for one in every if any(names.count for names in enumerate_names(one, self.values, held))]
 
     @cached_property
     def dims(self) -> list[list[StoredDim]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shardc.plan.families import enumerate_names
 from shardc.plan.kinds import REDUCED, axes_in, words_of
 from shardc.plan.plan import Plan
 from shardc.plan.resolved import Entry, Resolved
@@ -35,12 +34,9 @@ def collectives(resolved: Resolved) -> list[Collective]:
 def at_work(plan: Plan) -> list[Collective]:
     """Those whose mesh dim has more than one rank, of the tensors that this config has."""
     bound = plan.bound
-    here = (
-        entry for entry in bound.resolved.entries if any(names.count for names in enumerate_names(entry, bound.values))
-    )
     found = dict.fromkeys(
         one
-        for entry in here
+        for entry in bound.named
         for one in _of(entry, bound.resolved)
         if plan.mesh.get(one.over, 1) > 1 and not (one.what == "all_reduce" and _alone(entry, plan))
     )

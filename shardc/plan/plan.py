@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -166,10 +166,13 @@ class Plan:
         cut = [axis for axis, share in shares.items() if share.real != splits[axis].size]
         if not cut:
             return names
-        kept: Sequence[int] = range(len(names))
-        for axis in cut:
-            share, elements = shares[axis], family.elements[axis]
-            kept = [i for i in kept if elements[i] in share]
+        key = (id(family), *((axis, shares[axis]) for axis in cut))
+        kept = self.bound.keeps.get(key)
+        if kept is None:
+            kept = self.bound.keeps[key] = list(range(len(names)))
+            for axis in cut:
+                share, elements = shares[axis], family.elements[axis]
+                kept[:] = [i for i in kept if elements[i] in share]
         return tuple([names[i] for i in kept])
 
     def share(self, family: Family, axis: str, rank: Coords) -> Share:

@@ -32,14 +32,15 @@ def numbers_differ(
         if first.own_parts:
             notes += (f"not compared before it, as each rank has its own part: {_list(first.own_parts)}",)
     notes += tuple(f"{one.module}: {one.difference}" for one in layers[:_SHOWN])
-    return Diagnostic("SHD701", message, notes=notes, help=_HELP)
+    return Diagnostic("SHD701", message, notes=notes, help=_HELP, about=spec.document.file)
 
 
 def failed(spec: Resolved, mesh: Mapping[str, int], outcome: Outcome) -> Diagnostic:
     """SHD702: a rank's model could not be made of its tensors, or could not run."""
     where = f" in {outcome.module}" if outcome.module else ""
     message = f"{spec.document.file} at {shown(mesh)}: rank {outcome.rank} failed{where}"
-    return Diagnostic("SHD702", message, notes=tuple(outcome.error.splitlines()[:8]), help=_HELP)
+    notes = tuple(outcome.error.splitlines()[:8])
+    return Diagnostic("SHD702", message, notes=notes, help=_HELP, about=spec.document.file)
 
 
 def _list(modules: tuple[str, ...]) -> str:

@@ -89,7 +89,8 @@ def rows(spec: SpecChange) -> list[Row]:
     for i, one in enumerate(changed):
         if one.mesh.keys() <= {"tp"} or alone.get((one.checkpoint, one.mesh.get("tp", 1))) != outcome(one):
             why = _why(one)
-            grouped.setdefault((one.checkpoint, outcome(one), why, None if why else i), []).append(one)
+            both = one.before.bytes is not None and one.after.bytes is not None
+            grouped.setdefault((one.checkpoint, outcome(one), why, i if both else None), []).append(one)
     return [Row(str(key[0]), tuple(ones), str(key[2])) for key, ones in grouped.items()]
 
 

@@ -62,5 +62,6 @@ def footer(diff: Diff) -> str:
         else "generated files current"
     )
     warnings = f", {plural(checks.warnings, 'warning')}" if checks.warnings else ""
+    more = " (`shardc check` says which)" if checks.errors or checks.warnings else ""
     contracts = f"{plural(checks.contracts, 'contract')} {'holds' if checks.contracts == 1 else 'hold'}"
-    return f"checks: {contracts} · {stale} · {plural(checks.errors, 'error')}{warnings}"
+    return f"checks: {contracts} · {stale} · {plural(checks.errors, 'error')}{warnings}{more}"

@@ -28,6 +28,12 @@ def explanation(code: str) -> Explanation | None:
     return Explanation(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
+def explained(code: str) -> str | None:
+    """The text of a code, None where it has none."""
+    found = explanation(code)
+    return found.text if found else None
+
+
 def codes() -> list[str]:
     """Every code that has a text."""
     return sorted(path.stem for path in _FOLDER.glob("SHD*.md"))

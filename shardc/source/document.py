@@ -52,9 +52,10 @@ def load(path: Path, file: str | None = None) -> tuple[Document | None, list[Dia
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
-        return None, [Diagnostic("SHD001", f"cannot read {shown}: {error.strerror}")]
+        return None, [Diagnostic("SHD001", f"cannot read {shown}: {error.strerror}", about=shown)]
     except UnicodeDecodeError as error:
-        return None, [Diagnostic("SHD001", f"{shown} is not UTF-8 (byte {error.start})", help="save the file as UTF-8")]
+        message = f"{shown} is not UTF-8 (byte {error.start})"
+        return None, [Diagnostic("SHD001", message, help="save the file as UTF-8", about=shown)]
     return loads(text, shown)
 
 

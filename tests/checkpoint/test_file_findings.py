@@ -11,6 +11,7 @@ def test_a_broken_file_names_the_path_as_given() -> None:
         message="a/b.safetensors: is too short",
         values=(Value("expected", "8 bytes"), Value("found", "3 bytes")),
         help="again",
+        about="a/b.safetensors",
     )
 
 

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from tests.cli.support import Folder, invoke
+from tests.diagnostics.sarif_schema import read_log
 from tests.review.test_git import git
 from tests.support import ROOT
 
@@ -278,3 +279,20 @@ def test_without_a_repository(folder: Folder, monkeypatch: pytest.MonkeyPatch) -
     result = invoke("diff")
     assert result.exit_code == 2
     assert "--against HEAD: fatal: not a git repository" in result.output
+
+
+def test_code_scanning_and_annotations(repository: Path) -> None:
+    """A spec that is gone has a place too: GitHub takes no result without one."""
+    edit(repository / "specs" / "qwen3.yaml", "\n      ", "\n        ")
+    (repository / "specs" / "olmo2.yaml").unlink()
+    log = read_log(invoke("diff", "--against", "main", "--format", "sarif").output)
+    found = [
+        (one["ruleId"], one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+        for one in log["runs"][0]["results"]
+    ]
+    assert sorted(found) == [("SHD603", "specs/olmo2.yaml"), ("SHD606", "specs/qwen3.yaml")]
+    annotations = invoke("diff", "--against", "main", "--format", "github").output.splitlines()
+    assert sorted(line.split(",line")[0] for line in annotations) == [
+        "::notice title=shardc (SHD606),file=specs/qwen3.yaml",
+        "::warning title=shardc (SHD603),file=specs/olmo2.yaml",
+    ]

@@ -36,6 +36,7 @@ def test_a_finding_with_everything() -> None:
       "name": "indivisible-axis",
       "severity": "error",
       "message": "4 kv_heads cannot be dealt to 8 tp ranks",
+      "file": "x.yaml",
       "span": {
         "file": "x.yaml",
         "line": 14,
@@ -91,6 +92,7 @@ def test_a_bare_finding_has_every_key() -> None:
         "name": "missing-tensor",
         "severity": "error",
         "message": "m",
+        "file": None,
         "span": None,
         "label": "",
         "labels": [],
@@ -101,6 +103,11 @@ def test_a_bare_finding_has_every_key() -> None:
         "same_cause": [],
         "notes": [],
     }
+
+
+def test_a_finding_about_a_file_has_no_place_in_it() -> None:
+    (found,) = json.loads(render_json([Diagnostic("SHD501", "m", about="generated/x.py")]))["diagnostics"]
+    assert (found["file"], found["span"]) == ("generated/x.py", None)
 
 
 def test_only_errors_make_it_invalid() -> None:

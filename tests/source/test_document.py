@@ -77,7 +77,7 @@ def test_load_shows_the_name_it_is_given(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert load(tmp_path / "x.yaml", "x.yaml") == (
         None,
-        [Diagnostic("SHD001", "cannot read x.yaml: No such file or directory")],
+        [Diagnostic("SHD001", "cannot read x.yaml: No such file or directory", about="x.yaml")],
     )
 
 
@@ -86,5 +86,5 @@ def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
     path.write_bytes(b"a: \xff")
     assert load(path, "x.yaml") == (
         None,
-        [Diagnostic("SHD001", "x.yaml is not UTF-8 (byte 3)", help="save the file as UTF-8")],
+        [Diagnostic("SHD001", "x.yaml is not UTF-8 (byte 3)", help="save the file as UTF-8", about="x.yaml")],
     )

@@ -20,15 +20,15 @@ _WORTH_A_WARNING = ("layout", "narrows", "collectives")
 
 def as_findings(diff: Diff, fail_on: Collection[Class]) -> list[Diagnostic]:
     """Classes in `fail_on` are errors; of the others, those that break something are warnings."""
-    return [finding for spec in diff.specs for finding in _of(spec, fail_on)]
+    return [finding for spec in diff.specs for finding in _of(spec, diff.against, fail_on)]
 
 
-def _of(spec: SpecChange, fail_on: Collection[Class]) -> Iterator[Diagnostic]:
+def _of(spec: SpecChange, against: str, fail_on: Collection[Class]) -> Iterator[Diagnostic]:
     for one in spec.classes:
         yield Diagnostic(
             CODES[one],
             f"{spec.name}: {effect(spec)}",
-            Label(_place(spec, one)),
+            Label(_place(spec, against, one)),
             notes=(f"{one}: {MEANINGS[one]}",),
             help=_HELP.get(one, ""),
             severity=_severity(one, fail_on),
@@ -41,8 +41,8 @@ def _severity(one: Class, fail_on: Collection[Class]) -> Severity:
     return "warning" if one in _WORTH_A_WARNING else "hint"
 
 
-def _place(spec: SpecChange, one: Class) -> Span:
-    """Where the first thing of this class stands in the text after; its first line where it stands there no more."""
+def _place(spec: SpecChange, against: str, one: Class) -> Span:
+    """Where the first thing of this class stands in the text after; else the first line, of a spec that is gone too."""
     items = (*spec.tensors, *spec.axes, *spec.contracts)
     spans = (item.span for item in items if one in item.classes and item.span.file == spec.file)
-    return next(spans, Span(spec.file, 1, 1, 1, 1))
+    return next(spans, Span(spec.file.removeprefix(f"{against}:"), 1, 1, 1, 1))

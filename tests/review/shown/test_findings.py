@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from shardc.diagnostics import Label, Span
 from shardc.diagnostics.render import render
+from shardc.review.compare.specs import spec_change
 from shardc.review.diff import Diff
 from shardc.review.shown.findings import as_findings
-from tests.review.support import SPEC, change, edited
+from tests.review.support import SPEC, change, edited, version
 
 SWAPPED = edited(("[heads * 4, hidden], shard: channel_rows", "[4 * heads, hidden], shard: column_parallel"))
 COMMENTED = SPEC + "# a remark\n"
@@ -38,3 +40,9 @@ def test_one_finding_for_each_class() -> None:
     line = "      o_proj.weight: {shape: [hidden, heads * 4], shard: channel_cols}\n"
     text = edited((line, ""), text=SWAPPED)
     assert [one.code for one in as_findings(Diff("main", (change(SPEC, text),)), ())] == ["SHD601", "SHD604"]
+
+
+def test_a_spec_that_is_gone_is_annotated_where_it_stood() -> None:
+    gone = spec_change("tiny", version(SPEC, file="main:specs/tiny.yaml"), None)
+    (finding,) = as_findings(Diff("main", (gone,)), ())
+    assert (finding.code, finding.label) == ("SHD603", Label(Span("specs/tiny.yaml", 1, 1, 1, 1)))

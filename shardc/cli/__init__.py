@@ -17,6 +17,7 @@ _COMMANDS = {
     "explain": "What a code means, why it matters and what to do.",
     "plan": "What each rank keeps of each tensor.",
     "prove": "Run a model on its shards, and compare what it computes.",
+    "report": "Draw how every tensor is cut, as one HTML file.",
     "schema": "Write the JSON schema of spec files.",
     "verify": "Compare checkpoints' headers with their specs.",
 }

@@ -1,0 +1,111 @@
+// A tensor as a rectangle, rows down and columns across, on a log scale: {s shape, m marks, pic [rows, columns, …], b}.
+const LEFT = 54;
+const LABELS = 118; // Beside the rectangle, where segments have names.
+const PAD_GAP = 5;
+const clamp = (low, n, high) => Math.max(low, Math.min(n, high));
+const NO_DIM = { n: 1, o: [], s: [], r: [[[0, 1]]] };
+
+// The plan of a picture: its two cuts, the ranks that tell pieces apart, and its places in pixels.
+// `ranks` are all of the mesh: a tensor that is not cut is on every one. A picture `beside` it is as large.
+function pictureOf(row, cuts, ranks, beside = null) {
+  const [r, c] = row.pic;
+  const down = r < 0 ? NO_DIM : cuts[r];
+  const across = c < 0 ? NO_DIM : cuts[c];
+  const who = joint([down, across]);
+  const rows = bands(down);
+  const columns = bands(across);
+  let h = clamp(10, Math.max(8 + 5.4 * Math.log2(down.n + 1), Math.min(3.5 * rows.length, 210)), 210);
+  let w = c < 0 ? 26 : clamp(14, Math.max(12 + 11 * Math.log2(across.n + 1), Math.min(3.5 * columns.length, 210)), 210);
+  if (beside && beside.down.n === down.n) h = Math.max(h, beside.h);
+  if (beside && beside.across.n === across.n) w = Math.max(w, beside.w);
+  const padRows = down.r.some((runs) => padOf(runs)) ? clamp(8, 3 * down.r.length, 30) : 0;
+  const padColumns = across.r.some((runs) => padOf(runs)) ? clamp(8, 3 * across.r.length, 30) : 0;
+  const width = LEFT + w + (padColumns ? PAD_GAP + padColumns : 0) + (words(row.m[r], (n) => n).length ? LABELS : 6);
+  const below = row.m[c] && row.m[c].length > 1 ? 13 : 0;
+  const top = c < 0 ? 4 : 15;
+  const height = top + h + (padRows ? PAD_GAP + padRows : 0) + below + 3;
+  const shared = who.ranks.length === 1 && ranks > 1;
+  return { row, cuts, shared, top, down, across, who, rows, columns, w, h, padRows, padColumns, width, height };
+}
+
+function draw(picture, follow, before = "") {
+  const { row, top, down, across, who, rows, columns, w, h } = picture;
+  const defs = svg("defs");
+  const pieces = svg("g", { transform: `translate(${LEFT} ${top})` });
+  const y = (n) => (n * h) / (down.n || 1);
+  const x = (n) => (n * w) / (across.n || 1);
+  const cells = [];
+  for (const rowBand of rows) {
+    for (const columnBand of columns) {
+      const held = holders(picture, rowBand, columnBand);
+      const box = { x: x(columnBand.a), y: y(rowBand.a), width: x(columnBand.b - columnBand.a), height: y(rowBand.b - rowBand.a) };
+      const faded = follow && held.length && !held.some((k) => isOn(who.ranks[k], follow));
+      pieces.append(svg("rect", { ...box, ...paint(defs, who.over, who.sizes, held, picture.shared), opacity: faded ? 0.16 : null }));
+      cells.push({ ...box, held, rowBand, columnBand });
+      if (box.height >= 9.5 && box.width >= 14 && (rows.length > 1 || columns.length > 1)) {
+        const text = held.length === 1 ? held[0] : held.length < who.ranks.length ? ranksText(held) : "";
+        if (String(text).length * 5.6 < box.width - 4) {
+          pieces.append(svg("text", { class: "on-rank", x: box.x + box.width / 2, y: box.y + box.height / 2 + 3 }, text));
+        }
+      }
+    }
+  }
+  drawLines(pieces, cells, picture);
+  drawMarks(pieces, row, picture, x, y);
+  drawPadding(pieces, defs, picture, follow);
+  pieces.append(svg("rect", { class: "frame", width: w, height: h }));
+  const outline = svg("g", { class: "outline" });
+  pieces.append(outline);
+  const [r, c] = row.pic;
+  const sizes = [
+    r >= 0 ? svg("text", { class: "size", x: LEFT - 6, y: top + h / 2 + 3, "text-anchor": "end" }, down.n) : null,
+    c >= 0 ? svg("text", { class: "size", x: LEFT + w / 2, y: top - 5, "text-anchor": "middle" }, across.n) : null,
+  ];
+  const node = svg("svg", {
+    class: "picture", width: picture.width, height: picture.height, viewBox: `0 0 ${picture.width} ${picture.height}`,
+    role: "img", tabindex: 0, "aria-label": before + pictureLabel(picture),
+  }, defs, sizes, pieces);
+  attachAnswers(node, picture, cells, outline);
+  return node;
+}
+
+const isOn = (rank, world) => Object.entries(rank).every(([dim, at]) => (world[dim] || 0) === at);
+
+function holders({ who }, rowBand, columnBand) {
+  const [rowAt, columnAt] = who.at;
+  const out = [];
+  for (let k = 0; k < who.ranks.length; k += 1) {
+    if (rowBand.who.includes(rowAt[k]) && columnBand.who.includes(columnAt[k])) out.push(k);
+  }
+  return out;
+}
+
+// Hairlines between pieces that are wide enough to bear one.
+function drawLines(pieces, cells, { w, h, rows, columns }) {
+  const line = (room, ends) => room >= 3 && pieces.append(svg("line", { class: room < 6 ? "edge thin" : "edge", ...ends }));
+  for (const { y, rowBand, columnBand } of cells) if (rowBand.a && !columnBand.a) line(h / rows.length, { x1: 0, x2: w, y1: y, y2: y });
+  for (const { x, rowBand, columnBand } of cells) if (columnBand.a && !rowBand.a) line(w / columns.length, { x1: x, x2: x, y1: 0, y2: h });
+}
+
+// Zeros that the file does not have: below the rectangle for rows, beside it for columns; a box a rank.
+function drawPadding(pieces, defs, picture, follow) {
+  const { down, across, w, h, padRows, padColumns } = picture;
+  const lay = (cut, room, box) => {
+    const pads = cut.r.map(padOf);
+    const all = pads.reduce((a, b) => a + b, 0);
+    const some = pads.filter(Boolean).length;
+    let at = 0;
+    pads.forEach((pad, k) => {
+      if (!pad) return;
+      const long = (room * 0.5) / some + (room * 0.5 * pad) / all;
+      const faded = follow && !isOn(coordinates(cut.o, cut.s, k), follow);
+      pieces.append(svg("rect", {
+        ...box(at, Math.max(long - 1, 1)), class: long < 5 ? "padding thin" : "padding",
+        style: { fill: colour(cut.o, cut.s, k) }, opacity: faded ? 0.2 : null,
+      }));
+      at += long;
+    });
+  };
+  if (padRows) lay(down, padRows, (at, long) => ({ x: 0, y: h + PAD_GAP + at, width: w, height: long }));
+  if (padColumns) lay(across, padColumns, (at, long) => ({ x: w + PAD_GAP + at, y: 0, width: long, height: h }));
+}

@@ -25,10 +25,18 @@ from shardc.review.shown.markdown import as_markdown
 from shardc.review.shown.text import as_text
 from shardc.rules.check import Checked
 
+
+def _html(diff: Diff) -> str:
+    from shardc.review.diff_page import diff_html
+
+    return diff_html(diff)
+
+
 _PAGES: dict[str, Callable[[Diff], str]] = {
     "text": as_text,
     "markdown": as_markdown,
     "json": lambda diff: json.dumps(as_data(diff), indent=2),
+    "html": _html,
 }
 #: The formats of findings: one for each spec and class.
 _FINDINGS = ("github", "sarif")

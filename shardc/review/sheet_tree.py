@@ -41,7 +41,7 @@ def same_checkpoint(checked: Iterable[Checked]) -> list[Diagnostic]:
                 label = Label(one.document.value("targets", i, "checkpoint"))
                 message = f"the checkpoint `{target.checkpoint}` is a target of {first.document.file} as well"
                 path = (folder / f"{target.checkpoint}.txt").as_posix()
-                help = f"both would write {path}: take the target out of one, or record a copy of the table under another name"
+                help = f"both would write {path}: take it out of one, or record a copy of the table under another name"
                 out.append(Diagnostic("SHD105", message, label, help=help))
     return out
 

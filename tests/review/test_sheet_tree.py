@@ -66,7 +66,7 @@ def test_two_specs_of_one_checkpoint(folder: Folder) -> None:
     )
     assert (
         finding.help
-        == "both would write specs/plans/tiny.txt: take the target out of one, or record a copy of the table under another name"
+        == "both would write specs/plans/tiny.txt: take it out of one, or record a copy of the table under another name"
     )
     assert finding.label is not None and finding.label.span.file == "specs/tiny.yaml"
     assert finding.label.span.line == 15

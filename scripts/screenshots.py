@@ -7,6 +7,7 @@ Needs the dev extra and chromium. The pictures depend on the machine's fonts, so
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,11 +17,6 @@ from pathlib import Path
 
 import click
 from playwright.sync_api import Browser, sync_playwright
-
-from shardc.cli.sides import of_folders
-from shardc.cli.versions import spec_changes
-from shardc.review.diff import Checks, Diff
-from shardc.review.diff_page import diff_html
 
 ROOT = Path(__file__).parent.parent
 _MOST_BYTES = 300_000
@@ -70,8 +66,7 @@ def main() -> int:
         for shot in SHOTS:
             page = Path(folder) / f"{shot.name}.html"
             if shot.spec:
-                command = ["report", f"specs/{shot.spec}.yaml", "-o", str(page)]
-                subprocess.run([sys.executable, "-m", "shardc", *command], cwd=ROOT, check=True)
+                _shardc("report", f"specs/{shot.spec}.yaml", "-o", str(page), cwd=ROOT)
             else:
                 page.write_text(_diff(Path(folder)), encoding="utf-8")
             click.echo(_take(browser, shot, page))
@@ -80,23 +75,27 @@ def main() -> int:
 
 
 def _diff(folder: Path) -> str:
-    """The page of one edit of the specs."""
+    """The page of one edit of the specs, in a repository of its own."""
     name, old, new = _EDIT
-    specs, edited = Path("specs"), folder / "specs"
-    (edited / "checkpoints").mkdir(parents=True)
-    for table in (ROOT / specs / "checkpoints").glob("qwen3-next*"):
-        shutil.copy(table, edited / "checkpoints")
-    text = (ROOT / specs / name).read_text(encoding="utf-8")
+    specs = folder / "specs"
+    (specs / "checkpoints").mkdir(parents=True)
+    for table in (ROOT / "specs" / "checkpoints").glob("qwen3-next*"):
+        shutil.copy(table, specs / "checkpoints")
+    text = (ROOT / "specs" / name).read_text(encoding="utf-8")
     if text.count(old) != 1:
         raise SystemExit(f"{name} no longer has `{old}`; choose another edit")
-    before, after = edited / name, folder / "after" / "specs"
-    before.write_text(text, encoding="utf-8")
-    shutil.copytree(edited, after)
-    (after / name).write_text(text.replace(old, new), encoding="utf-8")
-    sides = of_folders((edited,), edited), of_folders((after,), after)
-    # The page shows paths as they were given: here those of the repository.
-    diff = Diff("main", tuple(spec_changes(*sides)), checks=Checks(stale=(f"generated/{Path(name).stem}.py",)))
-    return diff_html(diff).replace(f"{after}/", "specs/")
+    (specs / name).write_text(text, encoding="utf-8")
+    identity = ("-c", "user.name=shardc", "-c", "user.email=shardc@example.org")
+    for command in (("init", "-q", "-b", "main"), ("add", "specs"), (*identity, "commit", "-qm", "before")):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    (specs / name).write_text(text.replace(old, new), encoding="utf-8")
+    return _shardc("diff", "--against", "main", "--format", "html", cwd=folder)
+
+
+def _shardc(*arguments: str, cwd: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "shardc", *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, check=True, capture_output=True, text=True).stdout
 
 
 def _take(browser: Browser, shot: Shot, path: Path) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from shardc.cli.specs import check_file, spec_files
 from shardc.emit.tree import Tree
-from shardc.review.sheet_tree import sheet_trees
+from shardc.review.sheets.tree import sheet_trees
 from tests.support import ROOT
 
 PLANS = ROOT / "specs" / "plans"
@@ -114,7 +114,7 @@ def test_lines_that_are_known(name: str, wanted: list[str]) -> None:
 def test_the_page_says_how_to_read_what_is_there() -> None:
     """The examples in words are those of the sheets, or of the test of words."""
     page = (ROOT / "docs" / "plan-sheets.md").read_text()
-    words = (ROOT / "tests" / "review" / "test_sheet_words.py").read_text()
+    words = (ROOT / "tests" / "review" / "sheets" / "test_words.py").read_text()
     sheets = "".join(path.read_text() for path in sorted(Path(PLANS).iterdir()))
     table = page.split("| words | rank r keeps |")[1].split("\n\n")[0]
     examples = [line.split("`")[1] for line in table.splitlines()[2:]]

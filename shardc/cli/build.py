@@ -13,7 +13,7 @@ from shardc.cli.specs import DEFAULT_SPECS, check_file, spec_files
 from shardc.diagnostics import Diagnostic, Label
 from shardc.diagnostics.findings import counts
 from shardc.emit.tree import Difference, Tree, differences, tree, write
-from shardc.review.sheet_tree import same_checkpoint, sheet_trees
+from shardc.review.sheets.tree import same_checkpoint, sheet_trees
 from shardc.rules.check import Checked
 
 

@@ -18,7 +18,7 @@ from shardc.diagnostics.findings import counts
 from shardc.emit.tree import differences, tree
 from shardc.review.diff import CLASSES, Checks, Class, Diff, SpecChange
 from shardc.review.evidence import evidence_changes
-from shardc.review.sheet_tree import sheet_trees
+from shardc.review.sheets.tree import sheet_trees
 from shardc.review.shown.as_json import as_data
 from shardc.review.shown.findings import as_findings
 from shardc.review.shown.markdown import as_markdown
@@ -27,7 +27,7 @@ from shardc.rules.check import Checked
 
 
 def _html(diff: Diff) -> str:
-    from shardc.review.diff_page import diff_html
+    from shardc.review.pages.diff_page import diff_html
 
     return diff_html(diff)
 

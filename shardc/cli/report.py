@@ -18,8 +18,8 @@ from shardc.plan.bound import Bound, bind
 from shardc.plan.evidence import Evidence
 from shardc.plan.proof import prove
 from shardc.plan.resolved import Resolved
-from shardc.review.report import report_html
-from shardc.review.shown_meshes import MOST_RANKS, shown_meshes
+from shardc.review.pages.report import report_html
+from shardc.review.pages.shown_meshes import MOST_RANKS, shown_meshes
 from shardc.rules import outputs
 from shardc.rules.meshes import mesh_findings
 from shardc.spec.target import NAMED, Target

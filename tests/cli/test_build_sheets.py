@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shardc.review.sheet import MARK
+from shardc.review.sheets.sheet import MARK
 from tests.cli.support import SPEC, Folder, invoke
 
 SHEET = Path("specs/plans/tiny.txt")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.cli.support import Folder, invoke
-from tests.review.reports import embedded
+from tests.review.pages.reports import embedded
 from tests.support import ROOT
 
 LLAMA = ROOT / "specs" / "llama.yaml"

@@ -1,0 +1,95 @@
+"""The axes of a report: how each is declared, and how each mesh deals it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shardc.layout.show import show
+from shardc.layout.split import Dealing
+from shardc.plan.bound import AxisKey, Bound
+from shardc.plan.plan import Plan
+from shardc.plan.resolved import Axis
+from shardc.review.pages.cut_table import CutTable, PlanCuts
+
+_PLAIN = Dealing()
+#: Fields of how an axis is dealt, as a spec spells them.
+_DEALING = ("granule", "if_uneven", "if_fewer", "replicas", "pad_to", "pad_local_to", "placement")
+
+
+@dataclass
+class AxisRow:
+    """Axes of one name that are dealt alike on every mesh; `keys` has their indices. `cuts` has a cut a plan."""
+
+    axis: Axis
+    keys: list[AxisKey]
+    size: int
+    granule: int
+    cuts: tuple[int, ...]
+
+
+def axis_rows(plans: Sequence[Plan], table: CutTable) -> list[AxisRow]:
+    """The axes of plans of one bound spec: parents first, each followed by those within it."""
+    bound = plans[0].bound
+    cuts = [PlanCuts(plan, table) for plan in plans]
+    found: dict[tuple[object, ...], AxisRow] = {}
+    for key in plans[0].splits:
+        split = plans[0].splits[key]
+        name = key[0]
+        axis = bound.resolved.axes.get(name) or _own(bound, name)
+        cut = tuple(one.axis(plan.splits[key]) for one, plan in zip(cuts, plans, strict=True))
+        row = found.setdefault((axis.path, split.size, cut), AxisRow(axis, [], split.size, split.granule, cut))
+        row.keys.append(key)
+    return _families(list(found.values()))
+
+
+def axis_data(row: AxisRow, bound: Bound) -> dict[str, object]:
+    """What an axis says on every mesh."""
+    axis = row.axis
+    out: dict[str, object] = {
+        "name": axis.name,
+        "formula": show(axis.size),
+        "size": row.size,
+        "over": axis.over,
+        "role": axis.role,
+        "granule": row.granule,
+        "rule": _rules(axis.how),
+    }
+    if axis.within is not None:
+        out["within"] = axis.within
+    if row.keys[0][1]:
+        out["at"] = [", ".join(f"{index} {value}" for index, value in env) for _, env in row.keys]
+    why = dict.fromkeys(
+        f"{grain.granule}: a unit of {grain.format} is {grain.unit}, one of {axis.name} {grain.stride}"
+        for grain in bound.grains
+        if grain.axis == axis.name
+    )
+    if why:
+        out["why"] = list(why)
+    return out
+
+
+def _own(bound: Bound, name: str) -> Axis:
+    return next(entry.axes[name] for entry in bound.resolved.entries if name in entry.axes)
+
+
+def _rules(how: Dealing) -> list[str]:
+    """The fields that say something: `if_fewer: replicate`."""
+    return [f"{one}: {getattr(how, one)}" for one in _DEALING if getattr(how, one) != getattr(_PLAIN, one)]
+
+
+def _families(rows: list[AxisRow]) -> list[AxisRow]:
+    """Children directly behind their parents, in the order of the spec."""
+    out: list[AxisRow] = []
+
+    def add(row: AxisRow) -> None:
+        if row in out:
+            return
+        out.append(row)
+        for child in rows:
+            if child.axis.within == row.axis.name and child.keys[0][1] in ((), row.keys[0][1]):
+                add(child)
+
+    for row in (row for row in rows if row.axis.within is None):
+        add(row)
+    return out + [row for row in rows if row not in out]

@@ -1,0 +1,81 @@
+"""Which sheets there should be, and where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shardc.cli.specs import check_file
+from shardc.review.sheets.sheet import MARK
+from shardc.review.sheets.tree import same_checkpoint, sheet_trees
+from shardc.rules.check import Checked
+from tests.cli.support import SPEC, Folder, make_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    return make_folder(tmp_path, monkeypatch)
+
+
+def checked(*paths: str) -> list[Checked]:
+    found = [check_file(Path(path))[0] for path in paths]
+    return [one for one in found if one is not None]
+
+
+def test_a_sheet_for_each_checkpoint_of_a_target(folder: Folder) -> None:
+    trees = sheet_trees(checked("specs/tiny.yaml"))
+    assert list(trees) == [Path("specs/plans")]
+    tree = trees[Path("specs/plans")]
+    assert list(tree.files) == ["tiny.txt"]
+    assert tree.sources == {"tiny.txt": "specs/tiny.yaml"}
+    assert (tree.mark, tree.home) == (MARK, "specs/plans/")
+
+
+def test_two_targets_of_one_checkpoint_are_one_sheet(folder: Folder) -> None:
+    folder.edit(
+        "  - {checkpoint: tiny, tp: [1, 2, 4, 8]}",
+        "  - {checkpoint: tiny, tp: [1, 2]}\n  - {checkpoint: tiny, tp: [4]}",
+    )
+    sheet = sheet_trees(checked("specs/tiny.yaml"))[Path("specs/plans")].files["tiny.txt"]
+    assert "# claimed: tp 1, 2\n# claimed: tp 4\n" in sheet
+    assert " tp=4 " in sheet and "(tp=8)" in sheet
+
+
+def test_a_spec_without_targets_has_none(folder: Folder) -> None:
+    folder.spec.write_text(SPEC.split("targets:")[0])
+    assert sheet_trees(checked("specs/tiny.yaml"))[Path("specs/plans")].files == {}
+
+
+def test_specs_of_two_folders(folder: Folder) -> None:
+    Path("more/checkpoints").mkdir(parents=True)
+    Path("more/checkpoints/tiny.json").write_text(Path("specs/checkpoints/tiny.json").read_text())
+    Path("more/other.yaml").write_text(SPEC.replace("name: tiny", "name: other"))
+    both = checked("specs/tiny.yaml", "more/other.yaml")
+    assert list(sheet_trees(both)) == [Path("specs/plans"), Path("more/plans")]
+    assert same_checkpoint(both) == []
+
+
+def test_two_specs_of_one_checkpoint(folder: Folder) -> None:
+    Path("specs/other.yaml").write_text(SPEC.replace("name: tiny", "name: other"))
+    (finding,) = same_checkpoint(checked("specs/other.yaml", "specs/tiny.yaml"))
+    assert (finding.code, finding.message) == (
+        "SHD105",
+        "the checkpoint `tiny` is a target of specs/other.yaml as well",
+    )
+    assert (
+        finding.help
+        == "both would write specs/plans/tiny.txt: take it out of one, or record a copy of the table under another name"
+    )
+    assert finding.label is not None and finding.label.span.file == "specs/tiny.yaml"
+    assert finding.label.span.line == 15
+
+
+@pytest.mark.parametrize("name", ["../out", "a/b", "/etc/out", "..", ".hidden", "a\\nb", "con:x"])
+def test_no_name_leads_out_of_the_folder(folder: Folder, name: str) -> None:
+    """A target's checkpoint is a file name, whoever wrote the spec."""
+    folder.edit("{checkpoint: tiny,", f"{{checkpoint: {json.dumps(name)},")
+    (one,) = checked("specs/tiny.yaml")
+    assert one.resolved is None and {finding.severity for finding in one.findings} == {"error"}
+    assert sheet_trees([one])[Path("specs/plans")].files == {}

@@ -10,11 +10,21 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SHARDC = [sys.executable, "-m", "shardc"]
+
+
+def first(spec: str) -> str:
+    """The commit that brought a spec."""
+    log = ["git", "log", "--format=%h", "--diff-filter=A", "--", f"specs/{spec}.yaml"]
+    return subprocess.run(log, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()[-1]
+
+
+OLD_LLAMA, OLD_GLM = first("llama"), first("glm5_next")
 NVFP4 = "specs/checkpoints/glm-5.3-flash-nvfp4.json"
 COMMANDS = {
     "python -c pass": [sys.executable, "-c", "pass"],
@@ -28,6 +38,10 @@ COMMANDS = {
     "verify specs/checkpoints": [*SHARDC, "verify", "specs/checkpoints"],
     "plan glm5_next --config, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--config", NVFP4, "--tp", "8"],
     "plan glm5_next --checkpoint, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--checkpoint", NVFP4, "--tp", "8"],
+    "diff of llama, its first version against now": [*SHARDC, "diff", "--against", OLD_LLAMA, "specs/llama.yaml"],
+    "diff of glm5_next, its first version against now": [*SHARDC, "diff", "--against", OLD_GLM, "specs/glm5_next.yaml"],
+    "diff of nothing": [*SHARDC, "diff", "--against", "HEAD"],
+    "report of glm5_next": [*SHARDC, "report", "specs/glm5_next.yaml", "-o", f"{tempfile.gettempdir()}/report.html"],
 }
 
 

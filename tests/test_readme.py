@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from shardc.cli import shardc
+from tests.cli.changes import edit, make_repository
+from tests.review.test_git import git
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -33,7 +35,22 @@ def test_the_error_is_what_check_prints(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     run = CliRunner().invoke(shardc, ["check", "specs/qwen3_moe.yaml"])
     assert run.exit_code == 1
-    assert blocks("text") == [f"$ shardc check specs/qwen3_moe.yaml\n{run.output}"]
+    assert blocks("text")[0] == f"$ shardc check specs/qwen3_moe.yaml\n{run.output}"
+
+
+def test_the_review_is_what_diff_prints_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_repository(tmp_path)
+    git(tmp_path, "update-ref", "refs/remotes/origin/main", "main")
+    edit(
+        tmp_path / "specs" / "olmo2.yaml",
+        "q_norm.weight: {shape: [heads * head_dim]",
+        "q_norm.weight: {shape: [head_dim * heads]",
+    )
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke(shardc, ["diff", "--against", "origin/main"])
+    command, _, shown = blocks("text")[1].partition("\n")
+    assert command == "$ shardc diff --against origin/main"
+    assert run.output.startswith(shown)
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\((?!http)([^)#]+)", README))

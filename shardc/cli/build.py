@@ -13,7 +13,7 @@ from shardc.cli.specs import DEFAULT_SPECS, check_file, spec_files
 from shardc.diagnostics import Diagnostic, Label
 from shardc.diagnostics.findings import counts
 from shardc.emit.tree import Difference, Tree, differences, tree, write
-from shardc.review.sheets.tree import same_checkpoint, sheet_trees
+from shardc.review.sheets.tree import sheet_trees
 from shardc.rules.check import Checked
 
 
@@ -35,7 +35,7 @@ def command(paths: tuple[Path, ...], check_only: bool, out: Path, format_: str) 
         findings += own
         if one is not None:
             checked.append(one)
-    findings += [*_same_name(checked), *same_checkpoint(checked)]
+    findings += _same_name(checked)
     if counts(findings).errors:
         sys.exit(report(findings, format_, "nothing was written"))
     specs = [one.resolved for one in checked if one.resolved is not None]

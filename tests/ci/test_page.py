@@ -124,6 +124,9 @@ def test_shell_blocks(text: str, user: Path) -> None:
 def test_the_shell_block_fails_where_something_is_wrong(user: Path) -> None:
     edit(user / "specs" / "tiny.yaml", "tp: [1, 2, 4, 8]", "tp: [1, 2, 4]")
     code, said = shell(blocks("sh")[0], user)
+    assert (code, "error[SHD501]: specs/plans/tiny.txt: out of date" in said) == (1, True)
+    build(user)
+    code, said = shell(blocks("sh")[0], user)
     assert (code, "narrows" in said) == (1, True)
     edit(user / "specs" / "tiny.yaml", "tp: [1, 2, 4]", "tp: [1, 2, 3]")
     code, said = shell(blocks("sh")[0], user)

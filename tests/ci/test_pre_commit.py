@@ -82,6 +82,7 @@ def test_the_manifest_is_one() -> None:
 
 def test_a_clean_commit_passes(user: User) -> None:
     edit(user.path / "specs" / "tiny.yaml", "tp: [1, 2, 4, 8]", "tp: [1, 2, 4]")
+    build(user.path)
     code, said = user.commit("specs")
     assert code == 0, said
     assert [line.split(".")[0] for line in said.splitlines() if line.endswith("Passed")] == [

@@ -128,12 +128,18 @@ def test_a_spec_without_targets_makes_no_folder(folder: Folder) -> None:
     assert sorted(path.name for path in Path("more").iterdir()) == ["other.yaml"]
 
 
-def test_two_specs_of_one_checkpoint_write_nothing() -> None:
+def test_two_specs_of_one_checkpoint() -> None:
+    """The sheet that one of them had alone is left over, and a complete build removes it."""
     Path("specs/other.yaml").write_text(SPEC.replace("name: tiny", "name: other"))
-    assert concise() == [
-        "specs/tiny.yaml:15:18: error[SHD105] the checkpoint `tiny` is a target of specs/other.yaml as well",
-        "nothing was written",
+    assert concise("--check") == [
+        "error[SHD502] generated/other.py: missing (specs/other.yaml was never built)",
+        "error[SHD502] specs/plans/tiny.other.txt: missing (specs/other.yaml was never built)",
+        "error[SHD502] specs/plans/tiny.tiny.txt: missing (specs/tiny.yaml was never built)",
+        "error[SHD503] specs/plans/tiny.txt: left over (no spec produces it)",
+        "4 files need attention: run `shardc build`",
     ]
+    concise()
+    assert sorted(path.name for path in SHEET.parent.iterdir()) == ["tiny.other.txt", "tiny.tiny.txt"]
 
 
 def test_a_package_in_the_folder_of_sheets() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from shardc.diagnostics import Diagnostic, Label
 from shardc.emit.tree import Tree
 from shardc.review.sheets.sheet import MARK, sheet
 from shardc.rules.check import Checked, Claim
+from shardc.source import load
 
 
 def folder_of(checked: Checked) -> Path:
@@ -17,33 +17,43 @@ def folder_of(checked: Checked) -> Path:
 
 
 def sheet_trees(checked: Iterable[Checked]) -> dict[Path, Tree]:
-    """The sheets of specs that are free of errors, by folder; none for a spec without targets."""
+    """The sheets of specs that are free of errors, by folder; none for a spec without targets.
+
+    `<checkpoint>.txt`; where several specs of a folder target one checkpoint, each has `<checkpoint>.<spec>.txt`.
+    """
     files: dict[Path, dict[str, str]] = {}
     sources: dict[Path, dict[str, str]] = {}
     for one in checked:
         folder = folder_of(one)
         here, of = files.setdefault(folder, {}), sources.setdefault(folder, {})
-        for name, claims in _by_checkpoint(one).items():
+        several = _claimed_beside(one)
+        for checkpoint, claims in _by_checkpoint(one).items():
+            name = f"{checkpoint}.{claims[0].bound.resolved.spec.name}" if checkpoint in several else checkpoint
             here[f"{name}.txt"] = sheet(claims)
             of[f"{name}.txt"] = one.document.file
     return {folder: Tree(files[folder], sources[folder], MARK, f"{folder.as_posix()}/") for folder in files}
 
 
-def same_checkpoint(checked: Iterable[Checked]) -> list[Diagnostic]:
-    """SHD105 for each two specs of a folder that would write one sheet."""
-    seen: dict[tuple[Path, str], Checked] = {}
-    out = []
-    for one in checked:
-        folder = folder_of(one)
-        for i, target in enumerate(one.resolved.spec.targets if one.resolved else []):
-            first = seen.setdefault((folder, target.checkpoint), one)
-            if first is not one:
-                label = Label(one.document.value("targets", i, "checkpoint"))
-                message = f"the checkpoint `{target.checkpoint}` is a target of {first.document.file} as well"
-                path = (folder / f"{target.checkpoint}.txt").as_posix()
-                help = f"both would write {path}: take it out of one, or record a copy of the table under another name"
-                out.append(Diagnostic("SHD105", message, label, help=help))
+def _claimed_beside(checked: Checked) -> set[str]:
+    """Those of a spec's checkpoints that another spec of its folder targets as well."""
+    own = Path(checked.document.file)
+    wanted = {claim.target.checkpoint for claim in checked.claims}
+    out: set[str] = set()
+    for file in sorted(own.parent.glob("*.yaml")):
+        if file.name != own.name and file.is_file():
+            text = file.read_bytes()
+            if any(name.encode() in text for name in wanted - out):
+                out |= wanted & _targets(file)
     return out
+
+
+def _targets(file: Path) -> set[object]:
+    """What a spec file, sound or not, says that it targets."""
+    document, _ = load(file)
+    data = document.data if document is not None else None
+    targets = data.get("targets") if isinstance(data, dict) else None
+    named = [one.get("checkpoint") for one in targets if isinstance(one, dict)] if isinstance(targets, list) else []
+    return {name for name in named if isinstance(name, str)}
 
 
 def _by_checkpoint(checked: Checked) -> dict[str, list[Claim]]:

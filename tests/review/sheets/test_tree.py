@@ -9,7 +9,7 @@ import pytest
 
 from shardc.cli.specs import check_file
 from shardc.review.sheets.sheet import MARK
-from shardc.review.sheets.tree import same_checkpoint, sheet_trees
+from shardc.review.sheets.tree import sheet_trees
 from shardc.rules.check import Checked
 from tests.cli.support import SPEC, Folder, make_folder
 
@@ -54,22 +54,21 @@ def test_specs_of_two_folders(folder: Folder) -> None:
     Path("more/other.yaml").write_text(SPEC.replace("name: tiny", "name: other"))
     both = checked("specs/tiny.yaml", "more/other.yaml")
     assert list(sheet_trees(both)) == [Path("specs/plans"), Path("more/plans")]
-    assert same_checkpoint(both) == []
+    assert [list(tree.files) for tree in sheet_trees(both).values()] == [["tiny.txt"], ["tiny.txt"]]
 
 
-def test_two_specs_of_one_checkpoint(folder: Folder) -> None:
+def test_two_specs_of_one_checkpoint_have_a_sheet_each(folder: Folder) -> None:
+    """Their names depend on what the folder has, not on which of them is built."""
     Path("specs/other.yaml").write_text(SPEC.replace("name: tiny", "name: other"))
-    (finding,) = same_checkpoint(checked("specs/other.yaml", "specs/tiny.yaml"))
-    assert (finding.code, finding.message) == (
-        "SHD105",
-        "the checkpoint `tiny` is a target of specs/other.yaml as well",
-    )
-    assert (
-        finding.help
-        == "both would write specs/plans/tiny.txt: take it out of one, or record a copy of the table under another name"
-    )
-    assert finding.label is not None and finding.label.span.file == "specs/tiny.yaml"
-    assert finding.label.span.line == 15
+    for paths in (("specs/tiny.yaml",), ("specs/other.yaml", "specs/tiny.yaml")):
+        tree = sheet_trees(checked(*paths))[Path("specs/plans")]
+        assert tree.sources == {f"tiny.{Path(path).stem}.txt": path for path in paths}
+
+
+@pytest.mark.parametrize("text", ["tiny: [", "- tiny", "targets: tiny", "targets: [tiny, {checkpoint: [tiny]}]", ""])
+def test_a_file_beside_it_that_is_no_spec_claims_nothing(folder: Folder, text: str) -> None:
+    Path("specs/other.yaml").write_text(text)
+    assert list(sheet_trees(checked("specs/tiny.yaml"))[Path("specs/plans")].files) == ["tiny.txt"]
 
 
 @pytest.mark.parametrize("name", ["../out", "a/b", "/etc/out", "..", ".hidden", "a\\nb", "con:x"])

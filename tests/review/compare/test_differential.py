@@ -95,7 +95,7 @@ def agree(seed: int) -> bool:
 
 
 def test_random_edits_of_real_specs() -> None:
-    assert sum(agree(seed) for seed in range(30)) > 10
+    assert sum(agree(seed) for seed in range(12)) > 4
 
 
 @pytest.mark.full

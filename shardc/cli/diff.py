@@ -76,6 +76,8 @@ def command(paths: tuple[Path, ...], against: str, format_: str, out: Path, fail
 
 def _sides(against: str, paths: tuple[Path, ...], into: Path) -> tuple[Side, Side]:
     folder = Path(against)
+    if not against.strip():
+        raise click.UsageError("--against is empty: name a commit, `REF...` or a folder")
     if is_commit(against) or not folder.is_dir():
         before = of_commit(against, paths, into)
         top = repository()

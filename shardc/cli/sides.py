@@ -33,8 +33,13 @@ class Side:
 
 
 def of_folders(paths: tuple[Path, ...], top: Path) -> Side:
-    """The files at `paths` (files, or folders searched to the bottom); a path that is not there has none."""
-    found = [file for path in paths for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+    """The files at `paths` (files, or folders searched to the bottom); a path that is not there has none.
+
+    What a link in a folder shows of elsewhere is left out, as a commit has no more of it than the link.
+    """
+    inside = (file for path in paths if path.is_dir() for file in sorted(path.rglob("*")))
+    found, root = [path for path in paths if not path.is_dir()], top.resolve()
+    found += [file for file in inside if file.is_file() and file.resolve().is_relative_to(root)]
     beside = [table for path in paths if path.is_file() for table in sorted((path.parent / _RECORDED).glob("*"))]
     files = {_below(file, top): file for file in [*found, *beside] if file.is_file()}
     return Side(*_sorted_out({PurePosixPath(name): file for name, file in files.items()}))
@@ -88,3 +93,5 @@ def _below(path: Path, top: Path) -> str:
         return path.resolve().relative_to(top.resolve()).as_posix()
     except ValueError:
         raise click.UsageError(f"{path} is outside {top}") from None
+    except RuntimeError:  # What Python 3.11 and 3.12 raise for a ring of links.
+        raise click.UsageError(f"{path} is a link to itself") from None

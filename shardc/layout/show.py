@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardc.layout.expr import (
+    INDEX,
     Binary,
     Cat,
     Compare,
@@ -78,6 +79,7 @@ def _show(expr: Expr, name: Callable[[str], str]) -> tuple[str, int]:
             level = _AND if op == "and" else _OR
             return f" {op} ".join(inner(part, level + 1) for part in parts), level
         case Has(tensor):
-            return f"has({tensor!r})", _ATOM
+            named = INDEX.sub(lambda found: f"{{{name(found[1])}}}", tensor)
+            return f"has({named!r})", _ATOM
         case Not(part):
             return f"not {inner(part, _NOT)}", _NOT

@@ -28,19 +28,19 @@ class Collective:
 
 def collectives(resolved: Resolved) -> list[Collective]:
     """Every collective of the architecture, once; one whose mesh dim has a single rank is no work."""
-    return list(dict.fromkeys(one for entry in resolved.entries for one in _of(entry, resolved)))
+    return list(dict.fromkeys(one for entry in resolved.entries for one in implied(entry, resolved)))
 
 
 def at_work(plan: Plan) -> list[Collective]:
     """Those whose mesh dim has more than one rank, of the tensors that this config has."""
-    bound = plan.bound
-    found = dict.fromkeys(
-        one
-        for entry in bound.here
-        for one in _of(entry, bound.resolved)
-        if plan.mesh.get(one.over, 1) > 1 and not (one.what == "all_reduce" and _alone(entry, plan))
-    )
-    return list(found)
+    return list(dict.fromkeys(one for entry in plan.bound.here for one in work_of(entry, plan)))
+
+
+def work_of(entry: Entry, plan: Plan) -> Iterator[Collective]:
+    """Those of one tensor of the plan."""
+    for one in implied(entry, plan.bound.resolved):
+        if plan.mesh.get(one.over, 1) > 1 and not (one.what == "all_reduce" and _alone(entry, plan)):
+            yield one
 
 
 def _alone(entry: Entry, plan: Plan) -> bool:
@@ -52,7 +52,8 @@ def _alone(entry: Entry, plan: Plan) -> bool:
     return all(is_whole(plan.splits_of(family)[axis]) for family in families for axis in inputs)
 
 
-def _of(entry: Entry, resolved: Resolved) -> Iterator[Collective]:
+def implied(entry: Entry, resolved: Resolved) -> Iterator[Collective]:
+    """Those of one tensor, whatever the mesh."""
     axes = resolved.axes_of(entry)
     words = words_of(entry.derived)
     if any(word in REDUCED for word in words) and entry.in_dim is not None:

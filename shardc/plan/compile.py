@@ -20,6 +20,7 @@ from shardc.plan.resolved import Axis, Contract, Entry
 from shardc.plan.row_moves import OutputError
 from shardc.plan.stages import ranks_at
 from shardc.plan.summed import is_whole
+from shardc.source import Path_
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,12 @@ class Compiled:
     outputs: list[OutputFault] = field(default_factory=list)
     holds: list[ContractHolds] = field(default_factory=list)
     dealt: Mapping[AxisKey, Split] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> Mapping[Path_, tuple[bool, Mapping[str, int]]]:
+        """For each contract that is meant, by its path: whether it holds, and its parameters."""
+        broken = {one.contract.path: (False, one.values) for one in self.contracts}
+        return broken | {one.contract.path: (True, one.values) for one in self.holds}
 
     @property
     def ok(self) -> bool:

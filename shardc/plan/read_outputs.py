@@ -79,7 +79,7 @@ class OutputReader:
             label = Label(self.formulas.document.value(*path, "to"))
             self._report(Diagnostic(error.code, error.message, label, help=error.help))
             return None
-        return Member(entry, path, first, runs)
+        return Member(entry, path, first, second, runs)
 
     def _layout(self, text: str, path: Path_, entry: Entry) -> Expr | None:
         """A layout with its lets written out; None where something is wrong with it."""

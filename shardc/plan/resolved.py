@@ -199,11 +199,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Member:
-    """A tensor that an output takes in. `origin` and `runs` say how its rows move; None and () where they do not."""
+    """A tensor that an output takes in. `runs` say how its rows move from the layout `origin` to the layout `to`.
+
+    None and () where they do not move.
+    """
 
     entry: Entry
     path: Path_
     origin: Expr | None = None
+    to: Expr | None = None
     runs: tuple[Run, ...] = ()
 
 

@@ -86,10 +86,15 @@ class Side:
     reasons: tuple[str, ...] = ()
     compiled: Compiled | None = None
 
+    @property
+    def planned(self) -> bool:
+        """Whether there is a plan, be it of tensors that the file has or not."""
+        return self.compiled is not None and self.compiled.ok
+
 
 @dataclass(frozen=True)
 class MeshChange:
-    """One checkpoint on one mesh. `effect` is None where it loads on neither side."""
+    """One checkpoint on one mesh; `cuts` are the tensors that some rank keeps otherwise."""
 
     checkpoint: str
     mesh: Mapping[str, int]

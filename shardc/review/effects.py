@@ -23,10 +23,8 @@ def effect(spec: SpecChange) -> str:
         sentence = _of(meshes)
         if sentence:
             said.setdefault(sentence, []).append(checkpoint)
-    loads = [*_counted(spec)]
-    if len(said) == 1:
-        return "; ".join([*loads, *said])
-    return "; ".join([*loads, *(f"{_named(names)}: {sentence}" for sentence, names in said.items())]) or "no target"
+    on_meshes = list(said) if len(said) == 1 else [f"{_named(names)}: {one}" for one, names in said.items()]
+    return "; ".join([*_counted(spec), *on_meshes, *_untried(spec)] or ["no target"])
 
 
 def by_checkpoint(spec: SpecChange) -> Mapping[str, list[MeshChange]]:
@@ -131,6 +129,13 @@ def _counted(spec: SpecChange) -> list[str]:
     ]
     counts = {status: sum(item.status == status for item in spec.tensors) for status in ("added", "removed")}
     return broken + [f"{plural(count, 'tensor pattern')} {status}" for status, count in counts.items() if count]
+
+
+def _untried(spec: SpecChange) -> list[str]:
+    """Classes that the text has, and none of the meshes that were tried."""
+    shown = {one for mesh in spec.meshes for one in mesh.classes}
+    left = [one for one in spec.classes if one not in shown and one not in ("equal", "cosmetic")]
+    return [f"beyond what was tried: {', '.join(left)}"] if left and spec.meshes else []
 
 
 def _named(checkpoints: list[str]) -> str:

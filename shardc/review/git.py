@@ -21,10 +21,13 @@ def top_of(folder: Path) -> Path:
 
 
 def commit_of(ref: str, repository: Path) -> str | None:
-    """The commit that `ref` names, in full; `REF...` is where HEAD left it. None where there is no such commit."""
+    """The commit that `ref` names, in full; `REF...` is where HEAD left it. None where there is no such commit.
+
+    `...` alone, git's word for HEAD, is none: it is what is left of `$BASE...` where no base is set.
+    """
     try:
         if ref.endswith("..."):
-            return _text(_git(repository, "merge-base", "--end-of-options", ref.removesuffix("...") or "HEAD", "HEAD"))
+            return _text(_git(repository, "merge-base", "--end-of-options", ref.removesuffix("..."), "HEAD"))
         return _text(_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"))
     except GitError:
         return None

@@ -46,6 +46,21 @@ def edited(*edits: tuple[str, str], text: str = SPEC) -> str:
     return text
 
 
+#: No target, and so nothing to try a change on.
+BARE = edited(("targets:\n  - {checkpoint: tiny, tp: [1, 2, 4, 8]}\n", ""))
+
+
+def with_(text: str, before: str = SPEC) -> str:
+    """The spec with text in front of its targets; at its end where it has none."""
+    head, targets, claims = before.partition("targets:")
+    return f"{head}{text}{targets}{claims}"
+
+
+def swapped(before: str, old: str, new: str) -> SpecChange:
+    assert before.count(old) == 1
+    return change(before, before.replace(old, new), headers=HEADERS if "targets:" in before else None)
+
+
 def item(spec: SpecChange, name: str) -> Item:
     """The one item of this name."""
     (found,) = [one for one in (*spec.axes, *spec.contracts, *spec.tensors) if one.name == name]

@@ -9,7 +9,7 @@ from shardc.plan.as_text import shape
 from shardc.plan.names import starred
 from shardc.plan.output_layout import OutputLayout
 from shardc.plan.output_ranks import output_layouts
-from shardc.plan.plan import Plan
+from shardc.plan.plan import Coords, Plan
 from shardc.review.diff import Cut
 from shardc.review.wording import plural
 
@@ -43,13 +43,18 @@ def _outputs(plan: Plan) -> dict[str, _Made]:
     out: dict[str, _Made] = {}
     for built in plan.bound.outputs.built:
         for part in range(built.parts):
-            layouts = [(tuple(sorted(rank.items())), layout) for rank, layout in output_layouts(plan, built, part)]
+            layouts = [(_coordinates(plan, rank), layout) for rank, layout in output_layouts(plan, built, part)]
             first = layouts[0][1]
             made = tuple((rank, *_content(layout)) for rank, layout in layouts)
             pattern = first.named(starred(built.output.pattern))
             for one in built.builds:
                 out[first.named(one.name)] = _Made(pattern, _members(first, one.slices), made)
     return out
+
+
+def _coordinates(plan: Plan, rank: Coords) -> Hashable:
+    """The rank, without mesh dims of one: another version may not know them."""
+    return tuple((over, r) for over, r in sorted(rank.items()) if plan.mesh.get(over, 1) > 1)
 
 
 def _members(layout: OutputLayout, slices: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:

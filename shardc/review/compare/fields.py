@@ -7,9 +7,11 @@ from dataclasses import fields as dataclass_fields
 
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
-from shardc.plan.resolved import Axis, Contract, Entry, Loop, Output, Symbol
+from shardc.plan.resolved import Axis, Contract, Entry, Loop, Member, Output, Symbol
 from shardc.review.diff import Class, Field
 
+#: Not a field that is written: the collectives that follow from what is.
+WORK = "collectives"
 Fields = Mapping[str, str | None]
 #: Fields that list what a file may have: more of them is more that loads.
 _LISTS = ("dtype", "formats", "architectures", "keys")
@@ -38,7 +40,7 @@ def of_entry(entry: Entry) -> Fields:
         "when": " and ".join(f"({show(w)})" if len(entry.when) > 1 else show(w) for w in entry.when) or None,
         "optional": "true" if entry.optional else None,
         "collective": entry.collective,
-        "only": "; ".join(f"{over}: {', '.join(ends)}" for over, ends in entry.on.items()) or None,
+        "only": "; ".join(f"{over}: {', '.join(ends)}" for over, ends in sorted(entry.on.items())) or None,
     }
     if entry.tie is not None:
         out["tied_to"] = entry.tie.name + (f" when {show(entry.tie.when)}" if entry.tie.when is not None else "")
@@ -65,13 +67,20 @@ def of_contract(contract: Contract) -> Fields:
 
 def of_output(output: Output) -> Fields:
     """An output, and what it is built of, in order."""
-    members = [f"{m.entry.path[-1]}{' from ' + show(m.origin) if m.origin is not None else ''}" for m in output.members]
-    return {"built of": ", ".join(members), "by": output.by, "stack": output.stack}
+    return {"built of": ", ".join(map(_member, output.members)), "by": output.by, "stack": output.stack}
+
+
+def _member(member: Member) -> str:
+    """`q_proj.weight`, and the layouts between which its rows move."""
+    name = str(member.entry.path[-1])
+    if member.origin is None or member.to is None:
+        return name
+    return f"{name} from {show(member.origin)} to {show(member.to)}"
 
 
 def of_symbol(symbol: Symbol) -> Fields:
     out: dict[str, str | None] = {"keys": ", ".join(symbol.keys) or None}
-    out["header"] = f"dim {symbol.header.dim} of {symbol.header.tensor}" if symbol.header else None
+    out["header"] = f"dim {symbol.header.dim} of {symbol.header.tensor}" if symbol.header is not None else None
     out["else"] = show(symbol.otherwise) if symbol.otherwise is not None else None
     return out
 
@@ -82,9 +91,9 @@ def classes_of(fields: Iterable[Field]) -> list[Class]:
     for field in fields:
         if field.name in _LISTS:
             out += _more_or_less(_words(field.before), _words(field.after))
-        elif field.name in ("optional", "tied_to", "else"):
+        elif field.name in ("optional", "tied_to", "else", "header"):
             out += _more_or_less({field.before} - {None}, {field.after} - {None})
-        elif field.name == "collective":
+        elif field.name == WORK:
             out.append("collectives")
     return out
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from shardc.plan.bound import Bound
-from shardc.plan.collectives import at_work
+from shardc.plan.collectives import work_of
 from shardc.plan.compile import compile_plan
-from shardc.plan.names import starred
 from shardc.plan.plan import Plan
-from shardc.plan.resolved import in_order
+from shardc.plan.resolved import Entry, in_order
 from shardc.plan.sweep import reasons
 from shardc.plan.totals import rank_totals
 from shardc.review.compare.built_outputs import changed_outputs
 from shardc.review.compare.content import Contents, Ranks
-from shardc.review.compare.cuts import Sides, changed_cuts, shown
+from shardc.review.compare.cuts import Sides, changed_cuts
 from shardc.review.compare.pairs import Pair, pairs
 from shardc.review.diff import Class, MeshChange, Side, Version, in_class_order
 from shardc.rules import claims, coverage, outputs
@@ -73,6 +72,12 @@ class _Tried:
         resolved = self.version.resolved if self.version else None
         return {_key({"tp": n}) for n in HINTED} if resolved is not None and "tp" in resolved.splitting else set()
 
+    @property
+    def others(self) -> set[_Mesh]:
+        """Two ranks of each mesh dim but tp: nobody may claim any, and yet something may be dealt otherwise there."""
+        resolved = self.version.resolved if self.version else None
+        return {_key({over: 2}) for over in resolved.splitting - {"tp"}} if resolved is not None else set()
+
     def side(self, mesh: _Mesh) -> tuple[Side, Plan | None]:
         """What comes of a mesh, and the plan, where there is one."""
         claimed = mesh in self.claimed
@@ -90,16 +95,23 @@ class _Tried:
 
 
 def _of_checkpoint(checkpoint: str, before: _Tried, after: _Tried) -> Iterator[MeshChange]:
+    """Of a mesh that one version refuses for what the file has or lacks, what the ranks would keep is compared too."""
     both = pairs(before.bound, after.bound)
-    for mesh in sorted(before.claimed | after.claimed | before.worth_a_try | after.worth_a_try, key=_order):
+    shown = before.claimed | after.claimed | before.worth_a_try | after.worth_a_try
+    others = before.others | after.others if before.bound and after.bound else set()
+    known: set[Class] = set()
+    for mesh in [*sorted(shown, key=_order), *sorted(others - shown, key=_order)]:
         was, old = before.side(mesh)
         is_, new = after.side(mesh)
         classes = _loads(was, is_)
         cuts = []
         if old is not None and new is not None:
             cuts = changed_cuts(both, Sides(old, new, before.contents, after.contents)) + changed_outputs(old, new)
-            classes += _same_work(both, old, new) + (["layout"] if cuts else [])
-        yield MeshChange(checkpoint, dict(mesh), was, is_, in_class_order(classes), tuple(cuts))
+            if was.bytes is not None and is_.bytes is not None:
+                classes += _same_work(both, old, new) + (["layout"] if cuts else [])
+        if mesh in shown or not known.issuperset(classes):
+            known |= set(classes)
+            yield MeshChange(checkpoint, dict(mesh), was, is_, in_class_order(classes), tuple(cuts))
 
 
 def _loads(was: Side, is_: Side) -> list[Class]:
@@ -115,16 +127,19 @@ def _same_work(both: list[Pair], old: Plan, new: Plan) -> list[Class]:
     out: list[Class] = []
     if any(pair.before is None or pair.after is None for pair in both):
         out.append("coverage")
-    if work(old, both) != work(new, both):
+    entries = {
+        (id(pair.before.family.entry), id(pair.after.family.entry)): (pair.before.family.entry, pair.after.family.entry)
+        for pair in both
+        if pair.before is not None and pair.after is not None
+    }
+    if any(_work(was, old) != _work(is_, new) for was, is_ in entries.values()):
         out.append("collectives")
     return out
 
 
-def work(plan: Plan, both: list[Pair]) -> set[tuple[str, str, str]]:
-    """The collectives (pattern, what, mesh dim) that follow tensors which both versions have."""
-    known = {shown(pair.after) for pair in both if pair.after and pair.before}
-    every = {(starred(one.pattern), one.what, one.over) for one in at_work(plan)}
-    return {one for one in every if one[0] in known}
+def _work(entry: Entry, plan: Plan) -> set[tuple[str, str]]:
+    """The collectives that follow a tensor: what, and over which mesh dim."""
+    return {(one.what, one.over) for one in work_of(entry, plan)}
 
 
 def _key(mesh: Mapping[str, int]) -> _Mesh:

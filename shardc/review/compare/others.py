@@ -1,140 +1,164 @@
-"""What else a spec says: its axes, contracts and outputs, its symbols, and what it ignores."""
+"""What else a spec says: its axes, contracts and outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, Literal, TypeVar
 
 from shardc.diagnostics import Span
 from shardc.plan.names import starred
 from shardc.plan.resolved import Contract, Output, Resolved
-from shardc.review.compare.fields import Fields, changed, of_axis, of_contract, of_output, of_symbol
+from shardc.review.compare.fields import Fields, changed, of_axis, of_contract, of_output
 from shardc.review.compare.meaning import Meaning
-from shardc.review.diff import Field, Item
+from shardc.review.compare.renamed import renamed
+from shardc.review.diff import Class, Field, Item, MeshChange
 
 T = TypeVar("T")
+_SAME = "the same on every mesh that was tried"
+Status = Literal["added", "removed", "changed"]
+
+
+@dataclass(frozen=True)
+class Two(Generic[T]):
+    """One thing of that name, before and after; None where it was not there. `same`: both mean the same."""
+
+    name: str
+    before: T | None
+    after: T | None
+    same: bool = False
+
+    @property
+    def status(self) -> Status:
+        return "added" if self.before is None else "removed" if self.after is None else "changed"
 
 
 def axis_items(before: Resolved, after: Resolved) -> tuple[Item, ...]:
     """Axes that were added, removed or renamed, or are dealt otherwise. What that does is said of their tensors."""
     old, new = Meaning(before), Meaning(after)
-    renamed = _renamed(before.axes, after.axes, old.axis, new.axis)
+    other = renamed(before.axes, after.axes, old.axis, new.axis)
     items = [
-        Item(f"{was} -> {is_}", "changed", ("equal",), (Field("name", was, is_, "renamed"),), _at(after, "axes", is_))
-        for was, is_ in renamed.items()
+        Item(f"{was} -> {is_}", "changed", ("equal",), (Field("name", was, is_, "renamed"),), _axis_at(after, is_))
+        for was, is_ in other.items()
     ]
-    left = {name: axis for name, axis in before.axes.items() if name not in renamed}
-    now = {name: axis for name, axis in after.axes.items() if name not in renamed.values()}
-    same = {name for name in left.keys() & now.keys() if old.axis(name) == new.axis(name)}
-    return (*items, *_items(left, now, of_axis, lambda side, name: _at(side, "axes", name), before, after, same))
+    for name in dict.fromkeys([*after.axes, *before.axes]):
+        if name not in other and name not in other.values():
+            was, is_ = before.axes.get(name), after.axes.get(name)
+            same = was is not None and is_ is not None and old.axis(name) == new.axis(name)
+            items += _item(Two(name, was, is_, same), of_axis, _axis_at(after if is_ is not None else before, name))
+    return tuple(items)
 
 
-def contract_items(before: Resolved, after: Resolved) -> tuple[Item, ...]:
-    """Contracts that were added or removed, or that ask for something else."""
-    was, is_ = _numbered(before.contracts, _use), _numbered(after.contracts, _use)
+def contract_items(before: Resolved, after: Resolved, meshes: Sequence[MeshChange]) -> tuple[Item, ...]:
+    """Contracts that were added or removed, or that ask for something else.
+
+    A loader with another contract refuses other sizes, whether one of them was tried or not; with one that is written
+    otherwise it does not, as far as both say the same of every mesh that was tried.
+    """
     old, new = Meaning(before), Meaning(after)
-    same = {
-        name
-        for name in was.keys() & is_.keys()
-        if {key: old.said(expr) for key, expr in was[name].given.items()}
-        == {key: new.said(expr) for key, expr in is_[name].given.items()}
-    }
-
-    def span(side: Resolved, name: str) -> Span:
-        return side.document.value(*(was if side is before else is_)[name].path)
-
-    return _items(was, is_, of_contract, span, before, after, same)
-
-
-def output_items(before: Resolved, after: Resolved, cut: set[str]) -> tuple[Item, ...]:
-    """Outputs that were added or removed, or are built otherwise; `cut` has those that differ on some rank."""
-    was, is_ = _numbered(before.outputs, _pattern), _numbered(after.outputs, _pattern)
-    same = was.keys() & is_.keys() - cut
-
-    def span(side: Resolved, name: str) -> Span:
-        return side.document.key(*(was if side is before else is_)[name].path)
-
-    return _items(was, is_, of_output, span, before, after, same, otherwise=("layout",))
+    items: list[Item] = []
+    for two in _aligned(
+        before.contracts, after.contracts, lambda contract: contract.use,
+        lambda contract: tuple(old.contract(contract).items()), lambda contract: tuple(new.contract(contract).items()),
+    ):  # fmt: skip
+        side, contract = (after, two.after) if two.after is not None else (before, two.before)
+        assert contract is not None
+        classes: dict[Status, tuple[Class, ...]] = {
+            "added": ("narrows",),
+            "removed": ("widens",),
+            "changed": ("narrows", "widens"),
+        }
+        tried = _same_answers(two, meshes)
+        span = side.document.value(*contract.path)
+        items += _item(two, of_contract, span, ("equal",) if tried else classes[two.status], _SAME if tried else "")
+    return tuple(items)
 
 
-def spec_fields(before: Resolved, after: Resolved) -> tuple[Field, ...]:
-    """Fields of the spec itself, and its config symbols."""
-    out = changed(_head(before), _head(after))
+def _same_answers(two: Two[Contract], meshes: Sequence[MeshChange]) -> bool:
+    """Whether some mesh asks both, and each mesh has the same numbers of both."""
+    if two.before is None or two.after is None:
+        return False
+    sides = [(one.before.compiled, one.after.compiled) for one in meshes]
+    found = [
+        (was.asked.get(two.before.path), is_.asked.get(two.after.path))
+        for was, is_ in sides
+        if was is not None and is_ is not None and was.plan is not None and is_.plan is not None
+    ]
+    return any(was is not None for was, _ in found) and all(was == is_ for was, is_ in found)
+
+
+def output_items(before: Resolved, after: Resolved, meshes: Sequence[MeshChange]) -> tuple[Item, ...]:
+    """Outputs that were added or removed, or are built otherwise.
+
+    Those that mean something else are another layout, but where ranks build them, and alike on every mesh.
+    """
     old, new = Meaning(before), Meaning(after)
-    renamed = _renamed(before.symbols, after.symbols, old.symbol, new.symbol)
-    out += [Field("config.name", was, is_, "renamed") for was, is_ in renamed.items()]
-    for name in dict.fromkeys([*after.symbols, *before.symbols]):
-        if name in renamed or name in renamed.values():
-            continue
-        sides = [of_symbol(side.symbols[name]) if name in side.symbols else {} for side in (before, after)]
-        same = name in before.symbols and name in after.symbols and old.symbol(name) == new.symbol(name)
-        for one in changed(*sides):
-            note = "equal formula" if same else ""
-            out.append(Field(f"config.{name}.{one.name}", one.before, one.after, note))
-    return tuple(out)
+    cut = {one.pattern for mesh in meshes for one in mesh.cuts}
+    built = _built(meshes)
+    items: list[Item] = []
+    for two in _aligned(before.outputs, after.outputs, _pattern, old.output, new.output):
+        side, output = (after, two.after) if two.after is not None else (before, two.before)
+        assert output is not None
+        same, pattern = two.same and _pattern(output) not in cut, _pattern(output)
+        tried = two.status == "changed" and pattern in built and pattern not in cut
+        span = side.document.key(*output.path)
+        note = "" if same or not tried else _SAME
+        items += _item(replace(two, same=same), of_output, span, ("equal",) if tried else ("layout",), note)
+    return tuple(items)
 
 
-def _head(resolved: Resolved) -> Fields:
-    spec = resolved.spec
-    return {
-        "architectures": ", ".join(spec.architectures),
-        "root": spec.root,
-        "ignore": ", ".join(ignore.name for ignore in spec.ignore) or None,
-    }
-
-
-def _items(
-    was: Mapping[str, T], is_: Mapping[str, T], fields: Callable[[T], Fields],
-    span: Callable[[Resolved, str], Span], before: Resolved, after: Resolved, same: set[str],
-    otherwise: tuple[()] | tuple[str] = (),
-) -> tuple[Item, ...]:  # fmt: skip
-    """One item for each that differs; those in `same` mean the same in other words."""
-    out = []
-    for name in dict.fromkeys([*is_, *was]):
-        gone, new = name not in is_, name not in was
-        differing = tuple(changed({} if new else fields(was[name]), {} if gone else fields(is_[name])))
-        if name in same:
-            differing = tuple(replace(one, note="equal formula") for one in differing)
-        if differing or gone or new:
-            status = "removed" if gone else "added" if new else "changed"
-            classes = ("equal",) if name in same else otherwise
-            out.append(Item(name, status, classes, differing, span(before if gone else after, name)))  # type: ignore[arg-type]
-    return tuple(out)
-
-
-def _renamed(
-    was: Mapping[str, object], is_: Mapping[str, object], old: Callable[[str], str], new: Callable[[str], str]
-) -> dict[str, str]:
-    """Names that are gone, each with a new name that means the same."""
-    fresh = [name for name in is_ if name not in was]
-    out = {}
-    for name in was:
-        match = next((one for one in fresh if new(one) == old(name)), None) if name not in is_ else None
-        if match is not None:
-            fresh.remove(match)
-            out[name] = match
+def _built(meshes: Sequence[MeshChange]) -> set[str]:
+    """The outputs that both versions build, on some mesh of some checkpoint."""
+    out: set[str] = set()
+    for mesh in meshes:
+        plans = [side.compiled.plan for side in (mesh.before, mesh.after) if side.planned and side.compiled]
+        names = [{_pattern(one.output) for one in plan.bound.outputs.built} for plan in plans if plan is not None]
+        out |= names[0] & names[1] if len(names) == 2 else set()
     return out
 
 
-def _numbered(things: Iterable[T], name: Callable[[T], str]) -> dict[str, T]:
-    """By name; a second one of a name is `name #2`."""
-    out: dict[str, T] = {}
-    for thing in things:
-        named, number = name(thing), 1
-        while (key := named if number == 1 else f"{named} #{number}") in out:
-            number += 1
-        out[key] = thing
+def _item(
+    two: Two[T], fields: Callable[[T], Fields], span: Span, classes: tuple[Class, ...] = (), note: str = ""
+) -> list[Item]:
+    """What differs, if anything does; `classes` are of what does not mean the same."""
+    sides = [{} if one is None else fields(one) for one in (two.before, two.after)]
+    differing = changed(*sides)
+    if not differing:
+        return []  # What it is made of may differ, which is said there.
+    noted = tuple(replace(one, note="equal formula" if two.same else note) for one in differing)
+    return [Item(two.name, two.status, ("equal",) if two.same else classes, noted, span)]
+
+
+def _aligned(
+    was: Sequence[T],
+    is_: Sequence[T],
+    name: Callable[[T], str],
+    old: Callable[[T], Hashable],
+    new: Callable[[T], Hashable],
+) -> list[Two[T]]:
+    """Things that may share a name: those that mean the same with each other, the rest in order.
+
+    A second one of a name is `name #2`.
+    """
+    out: list[Two[T]] = []
+    for named in dict.fromkeys([*map(name, is_), *map(name, was)]):
+        left = [one for one in was if name(one) == named]
+        pairs: list[tuple[T | None, T | None]] = []
+        for one in (one for one in is_ if name(one) == named):
+            twin = next((other for other in left if old(other) == new(one)), None)
+            if twin is not None:
+                left.remove(twin)
+            pairs.append((twin, one))
+        pairs = [(twin or (left.pop(0) if left else None), one) for twin, one in pairs]
+        for i, (before, after) in enumerate([*pairs, *((one, None) for one in left)]):
+            same = before is not None and after is not None and old(before) == new(after)
+            out.append(Two(f"{named} #{i + 1}" if i else named, before, after, same))
     return out
-
-
-def _use(contract: Contract) -> str:
-    return contract.use
 
 
 def _pattern(output: Output) -> str:
     return starred(output.pattern)
 
 
-def _at(side: Resolved, *path: str) -> Span:
-    return side.document.key(*path)
+def _axis_at(side: Resolved, name: str) -> Span:
+    return side.document.key("axes", name)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
-from shardc.review.compare.fields import classes_of
+from shardc.review.compare.head import spec_fields
 from shardc.review.compare.meshes import mesh_changes
-from shardc.review.compare.others import axis_items, contract_items, output_items, spec_fields
+from shardc.review.compare.others import axis_items, contract_items, output_items
 from shardc.review.compare.tensors import tensor_items
-from shardc.review.diff import Class, Field, Item, MeshChange, SpecChange, Version, in_class_order
+from shardc.review.diff import Class, SpecChange, Version, in_class_order
 
 
 def spec_change(name: str, before: Version | None, after: Version | None) -> SpecChange:
@@ -17,33 +17,36 @@ def spec_change(name: str, before: Version | None, after: Version | None) -> Spe
     if before is None or after is None or before.resolved is None or after.resolved is None:
         classes = [one for mesh in meshes for one in mesh.classes] or [_loads(before, after)]
         return SpecChange(name, before, after, in_class_order(classes), meshes=tuple(meshes))
-    cut = {one.pattern for mesh in meshes for one in mesh.cuts}
     fields = spec_fields(before.resolved, after.resolved)
     axes = axis_items(before.resolved, after.resolved)
-    contracts = contract_items(before.resolved, after.resolved)
-    tensors = tensor_items(before, after, meshes) + output_items(before.resolved, after.resolved, cut)
-    classes = list(_classes(fields, (*axes, *contracts, *tensors), meshes))
+    contracts = contract_items(before.resolved, after.resolved, meshes)
+    tensors = tensor_items(before, after, meshes) + output_items(before.resolved, after.resolved, meshes)
+    same_code = _same_code(before, after)
+    if same_code:  # Whatever else is written otherwise: ranks keep, and refuse, what they did.
+        contracts, tensors = (
+            tuple(replace(one, classes=("equal",)) for one in items) for items in (contracts, tensors)
+        )
+    classes = [one for mesh in meshes for one in mesh.classes]
+    if not same_code:
+        classes += [one for _, means in fields for one in means]
+        classes += [one for item in (*contracts, *tensors) for one in item.classes if one != "equal"]
     if not classes:
-        data = [_without_prose(version.resolved.document.data) for version in (before, after) if version.resolved]
-        classes = ["cosmetic" if data[0] == data[1] else "equal"]
-    return SpecChange(name, before, after, in_class_order(classes), fields, axes, contracts, tensors, tuple(meshes))
+        said = [_without_prose(one.document.data) for one in (before.resolved, after.resolved)]
+        classes = ["cosmetic" if same_code and said[0] == said[1] else "equal"]
+    shown = tuple(field for field, _ in fields)
+    return SpecChange(name, before, after, in_class_order(classes), shown, axes, contracts, tensors, tuple(meshes))
 
 
 def _loads(before: Version | None, after: Version | None) -> Class:
     """Of a spec that has no counterpart to be compared with, and no target to be tried on."""
-    return "widens" if before is None or (before.resolved is None and after and after.resolved) else "narrows"
+    was, is_ = (version is not None and version.resolved is not None for version in (before, after))
+    return "equal" if was == is_ else "widens" if is_ else "narrows"
 
 
-def _classes(fields: tuple[Field, ...], items: tuple[Item, ...], meshes: list[MeshChange]) -> Iterator[Class]:
-    for item in items:
-        yield from (one for one in item.classes if one != "equal")
-    for mesh in meshes:
-        yield from mesh.classes
-    for field in fields:
-        if field.name == "ignore":
-            yield "coverage"
-        elif not field.note:
-            yield from classes_of([Field(field.name.rsplit(".", 1)[-1], field.before, field.after)])
+def _same_code(before: Version, after: Version) -> bool:
+    """Whether the generated modules differ in nothing but what they say to a reader."""
+    was, is_ = (one.module.partition("\nfrom __future__")[2] if one.module else None for one in (before, after))
+    return was is not None and was == is_
 
 
 def _without_prose(data: object) -> object:

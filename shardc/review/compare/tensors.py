@@ -7,77 +7,33 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Literal
 
-from shardc.diagnostics import Span
-from shardc.plan.family import Family
+from shardc.layout.permutation import factors
+from shardc.layout.show import show
+from shardc.plan.collectives import implied
 from shardc.plan.kinds import axes_in
 from shardc.plan.names import starred
 from shardc.plan.resolved import Axis, Entry, Resolved
-from shardc.review.compare.fields import changed, classes_of, of_axis, of_entry
-from shardc.review.compare.meaning import Meaning
-from shardc.review.compare.same_layout import layouts
+from shardc.review.compare.both import Both, Seen, Trial
+from shardc.review.compare.dealing import classes_of_dealing
+from shardc.review.compare.fields import WORK, changed, classes_of, of_axis, of_entry
 from shardc.review.diff import Class, Field, Item, MeshChange, Version, in_class_order
 
 _OTHER_ORDER = "same size, other storage order: each rank gets other rows"
+_OTHER_ROWS = "same size, other rows"
 _EQUAL = "equal formula"
 _SAME_LAYOUT = "same layout on every mesh"
+_SAME_TENSORS = "same tensors in every recorded checkpoint"
+_SAME_NAMES = "same tensors"
 _SAME_ROWS = "same rows on every mesh that was tried"
 _UNTRIED = "no recorded checkpoint to try it on"
-
-
-class _Seen:
-    """One version: what its names mean, and the families of each entry, by recorded checkpoint."""
-
-    def __init__(self, version: Version) -> None:
-        assert version.resolved is not None
-        self.resolved = version.resolved
-        self.meaning = Meaning(version.resolved)
-        self.checkpoints = list(version.bound)
-        self._families: dict[tuple[str, int], list[Family]] = {}
-        for name, bound in version.bound.items():
-            for family in bound.families:
-                self._families.setdefault((name, id(family.entry)), []).append(family)
-
-    def families(self, checkpoint: str, entry: Entry) -> list[Family]:
-        return self._families.get((checkpoint, id(entry)), [])
-
-    def count(self, entry: Entry) -> int | None:
-        """Tensors of the first recorded checkpoint that an entry stands for."""
-        if not self.checkpoints:
-            return None
-        return sum(family.stored.family.count for family in self.families(self.checkpoints[0], entry))
-
-    def span(self, entry: Entry) -> Span:
-        return self.resolved.document.key(*entry.path)
-
-
-class _Both:
-    """Both versions, and what came of trying them."""
-
-    def __init__(self, before: Version, after: Version, meshes: list[MeshChange]) -> None:
-        self.old, self.new = _Seen(before), _Seen(after)
-        self.cut = {cut.pattern for mesh in meshes for cut in mesh.cuts}
-        self.loads = in_class_order(one for mesh in meshes for one in mesh.classes if one in ("widens", "narrows"))
-        self.tried = any(mesh.before.compiled and mesh.after.compiled for mesh in meshes)
-
-    def same_shapes(self, old: Entry, new: Entry) -> bool:
-        """Whether the full shapes are those that they were, in every checkpoint."""
-        return all(
-            {family.shape for family in self.old.families(name, old)}
-            == {family.shape for family in self.new.families(name, new)}
-            for name in self.new.checkpoints
-        )
-
-    def same_layouts(self, old: Entry, new: Entry) -> bool:
-        return all(
-            layouts(self.old.families(name, old), self.old.meaning)
-            == layouts(self.new.families(name, new), self.new.meaning)
-            for name in self.new.checkpoints
-        )
+_KNOWN = "its tensors stand elsewhere in the other version"
+#: Fields that decide which tensors there are, and not how one is cut.
+_WHICH = ("when", "for")
 
 
 def tensor_items(before: Version, after: Version, meshes: list[MeshChange]) -> tuple[Item, ...]:
     """Every tensor that was added or removed, is written otherwise, or whose axes are dealt otherwise."""
-    both = _Both(before, after, meshes)
+    both = Both(before, after, meshes)
     olds, news = _by_pattern(both.old.resolved), _by_pattern(both.new.resolved)
     out: list[Item] = []
     for pattern in dict.fromkeys([*news, *olds]):
@@ -86,9 +42,9 @@ def tensor_items(before: Version, after: Version, meshes: list[MeshChange]) -> t
                 item = _changed(old, new, both)
                 out += [item] if item is not None else []
             elif new is not None:
-                out.append(_alone(new, "added", both.new))
+                out.append(_alone(new, "added", both.new, both))
             elif old is not None:
-                out.append(_alone(old, "removed", both.old))
+                out.append(_alone(old, "removed", both.old, both))
     return tuple(out)
 
 
@@ -115,53 +71,123 @@ def _paired(olds: list[Entry], news: list[Entry]) -> list[tuple[Entry | None, En
     return alike + list(zip_longest([old for same in written.values() for old in same], left))
 
 
-def _alone(entry: Entry, status: Literal["added", "removed"], seen: _Seen) -> Item:
+def _alone(entry: Entry, status: Literal["added", "removed"], seen: Seen, both: Both) -> Item:
+    """An entry that only one version has. Its tensors may all be those of an entry with another name or range."""
+    trial = both.trial(entry)
+    known = trial.seen and trial.complete
+    notes = {"shape": _KNOWN if known else "", "shard": ""}
     shown = of_entry(entry)
-    sides = [(None, shown[name]) if status == "added" else (shown[name], None) for name in ("shape", "shard")]
-    fields = (Field("shape", *sides[0]), Field("shard", *sides[1]))
-    return Item(starred(entry.pattern), status, ("coverage",), fields, seen.span(entry), seen.count(entry))
+    fields = tuple(
+        Field(name, None, shown[name], note) if status == "added" else Field(name, shown[name], None, note)
+        for name, note in notes.items()
+    )
+    found: Class = "coverage" if not known else "equal" if trial.alike else "layout"
+    return Item(starred(entry.pattern), status, (found,), fields, seen.span(entry), seen.count(entry))
 
 
-def _changed(old: Entry, new: Entry, both: _Both) -> Item | None:
-    fields = changed(of_entry(old), of_entry(new))
+def _changed(old: Entry, new: Entry, both: Both) -> Item | None:
     same = both.old.meaning.entry(old) == both.new.meaning.entry(new)
-    pattern = starred(new.pattern)
-    dealt = [] if same else _axis_fields(old, new, both)
-    if not (fields or dealt or pattern in both.cut):
+    fields = changed(of_entry(old), of_entry(new))
+    if not same:
+        fields += [*_lets(old, new), *_work(old, new, both)]
+    axes = [] if same else _axes_dealt_otherwise(old, new, both)
+    dealt = [Field(f"{name}.{f.name}", f.before, f.after) for name, *two in axes for f in changed(*map(of_axis, two))]
+    cut = both.is_cut(new)
+    if not (fields or dealt or cut):
         return None
-    classes: list[Class] = classes_of(fields)
-    if pattern in both.cut:
-        classes.append("layout")
-    elif dealt:
-        classes += both.loads
-    elif not both.tried and not same and not classes:
-        classes.append("layout")
-    noted = [replace(one, note=_note(one, same, old, new, both)) for one in fields]
+    trial = both.trial(old, new)
+    classes: list[Class] = ["layout"] if cut else []
+    if not same:
+        classes += classes_of(fields) + _loads_otherwise(old, new)
+        if not (cut or trial.proved):
+            classes += _unproved(old, new, fields, both)
+            classes += _redealt(axes)
+            classes += both.loads if dealt else ()
+        if not trial.complete:
+            classes.append("coverage")
+    noted = [replace(one, note=_EQUAL if same else _note(one, old, new, trial, both)) for one in fields]
+    if trial.proved:
+        dealt = [replace(one, note=_SAME_LAYOUT) for one in dealt]
     found = in_class_order(classes) or ("equal",)
-    return Item(pattern, "changed", found, (*noted, *dealt), both.new.span(new), both.new.count(new))
+    return Item(starred(new.pattern), "changed", found, (*noted, *dealt), both.new.span(new), both.new.count(new))
 
 
-def _note(one: Field, same: bool, old: Entry, new: Entry, both: _Both) -> str:
+def _lets(old: Entry, new: Entry) -> list[Field]:
+    """The shape with its lets written out, where only they differ."""
+    was, is_ = (f"[{', '.join(map(show, entry.dims))}]" for entry in (old, new))
+    return [Field("shape", was, is_)] if was != is_ and old.formula == new.formula else []
+
+
+def _work(old: Entry, new: Entry, both: Both) -> list[Field]:
+    """The collectives that the model has to do after the tensor."""
+    was, is_ = (
+        ", ".join(sorted({f"{one.what} over {one.over}" for one in implied(entry, side.resolved)})) or None
+        for entry, side in ((old, both.old), (new, both.new))
+    )
+    return [Field(WORK, was, is_)] if was != is_ else []
+
+
+def _loads_otherwise(old: Entry, new: Entry) -> list[Class]:
+    """Files in a dtype that both versions take load as another one, or those that lack it as another tensor."""
+    both = [dtype for dtype in old.dtypes if dtype in new.dtypes]
+    cast = any((old.load or dtype) != (new.load or dtype) for dtype in both)
+    tied = old.tie is not None and new.tie is not None and old.tie.name != new.tie.name
+    return ["layout"] if cast or tied else []
+
+
+def _redealt(axes: list[tuple[str, Axis, Axis]]) -> list[Class]:
+    """What has to be assumed of axes that are not the same: another size, mesh dim or parent may be any layout."""
+    out = [one for _, was, is_ in axes for one in classes_of_dealing(was.how, is_.how)]
+    others = (one.name for _, was, is_ in axes for one in changed(of_axis(was), of_axis(is_)))
+    return [*out, "layout"] if {"size", "over", "within"} & {*others} else out
+
+
+def _unproved(old: Entry, new: Entry, fields: list[Field], both: Both) -> list[Class]:
+    """What has to be assumed of fields that are written otherwise, if nothing shows that the cuts are the same."""
+    kinds = old.kind == new.kind or old.rank0_dim == new.rank0_dim
+    alike = ("load", "collective", *(["shard"] if kinds else []))
+    left = {one.name for one in fields if one.name not in alike and not explains_itself(one)}
+    out: list[Class] = [] if both.same_names(old, new) else ["coverage"]
+    return out + (["layout"] if left - set(_WHICH) or not both.same_selection(old, new) else [])
+
+
+def explains_itself(field: Field) -> bool:
+    """Whether a field has its own class, or is a list in another order."""
+    if field.name in ("dtype", "formats"):
+        return True
+    return bool(classes_of([field]))
+
+
+def _note(one: Field, old: Entry, new: Entry, trial: Trial, both: Both) -> str:
     """What the change of a field means, where that is not plain."""
-    if classes_of([one]):
+    if explains_itself(one) or one.name == "collective":
         return ""
-    if same:
-        return _EQUAL
-    if starred(new.pattern) in both.cut:
-        return _OTHER_ORDER if one.name == "shape" and both.same_shapes(old, new) else ""
-    if not both.tried:
-        return _UNTRIED
-    return _SAME_LAYOUT if both.same_layouts(old, new) else _SAME_ROWS
+    if both.is_cut(new):
+        if one.name != "shape" or not both.same_shapes(old, new):
+            return ""
+        return _OTHER_ORDER if _turned(old, new) else _OTHER_ROWS
+    if one.name in _WHICH:
+        if both.same_names(old, new):
+            return _SAME_NAMES
+        return _SAME_TENSORS if trial.seen and trial.complete else "" if trial.seen else _UNTRIED
+    if trial.proved:
+        return _SAME_LAYOUT if one.name != "load" else ""
+    return _SAME_ROWS if trial.seen else _UNTRIED
 
 
-def _axis_fields(old: Entry, new: Entry, both: _Both) -> list[Field]:
+def _turned(old: Entry, new: Entry) -> bool:
+    """Whether each dim has the factors that it had, in whatever order."""
+    factors_ = [[sorted(map(show, factors(dim))) for dim in entry.dims] for entry in (old, new)]
+    return factors_[0] == factors_[1]
+
+
+def _axes_dealt_otherwise(old: Entry, new: Entry, both: Both) -> list[tuple[str, Axis, Axis]]:
     """The axes of a tensor that are dealt otherwise than before: its own, and those that they are within."""
     was, is_ = _axes_of(old, both.old.resolved), _axes_of(new, both.new.resolved)
     return [
-        Field(f"{name}.{one.name}", one.before, one.after)
+        (name, was[name], is_[name])
         for name in is_
-        if name in was
-        for one in changed(of_axis(was[name]), of_axis(is_[name]))
+        if name in was and both.old.meaning.axis(name, old) != both.new.meaning.axis(name, new)
     ]
 
 

@@ -117,7 +117,8 @@ def deal_to_sharers(shared: Axis, parent_name: str, sub: int) -> Axis:
     Raises SHD204 where a span does not divide, be it another rank's: a whole granule, or the short one at the end.
     """
     sharers = shared.replicas
-    for length in (min(shared.granule, shared.size), shared.size % shared.granule):
+    lengths = (min(shared.granule, shared.size), shared.size % shared.granule) if shared.granule else ()
+    for length in lengths:
         if length % sharers:
             text = f"{length} {shared.name} of one {parent_name} cannot be shared by {sharers} ranks"
             raise ShardError(("SHD204", text))

@@ -154,6 +154,12 @@ def test_within_a_replicated_parent_the_groups_are_shared(order: str, expected: 
     assert [part.replicas for part in heads] == [1, 1, 1, 1]
 
 
+def test_nothing_within_a_replicated_parent() -> None:
+    """A config may have none of a layer's heads; every rank then has none of them."""
+    heads = [within("heads", 0, parent) for parent in axes("kv_heads", 2, 4, if_fewer="replicate")]
+    assert [(part.start, part.stop, part.local) for part in heads] == [(0, 0, 0)] * 4
+
+
 def test_within_within() -> None:
     kv_heads = axes("kv_heads", 2, 4, if_fewer="replicate")
     halves = [within("halves", 32, within("heads", 16, parent)) for parent in kv_heads]

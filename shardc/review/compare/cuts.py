@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from shardc.plan.as_text import shape
 from shardc.plan.names import starred
 from shardc.plan.plan import Coords, Plan
+from shardc.plan.resolved import Entry
+from shardc.plan.stored import StoredPart
 from shardc.review.compare.content import ByRank, Content, Contents, Ranks
 from shardc.review.compare.pairs import Held, Pair
 from shardc.review.compare.words import rows
@@ -42,8 +44,13 @@ def changed_cuts(pairs: list[Pair], sides: Sides) -> list[Cut]:
 
 def shown(held: Held) -> str:
     """The pattern of its names, with `*` for indices."""
-    pattern = starred(held.family.entry.pattern)
-    return held.part.part.named(pattern) if held.part.part else pattern
+    return stored_name(held.family.entry, held.part)
+
+
+def stored_name(entry: Entry, part: StoredPart) -> str:
+    """What the file calls a tensor's part, with `*` for indices: those of a format have names of their own."""
+    pattern = starred(entry.pattern)
+    return part.part.named(pattern) if part.part else pattern
 
 
 def _differences(before: Held, after: Held, sides: Sides) -> Iterator[tuple[int, tuple[str, str]]]:

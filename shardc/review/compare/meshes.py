@@ -16,7 +16,7 @@ from shardc.plan.sweep import reasons
 from shardc.plan.totals import rank_totals
 from shardc.review.compare.built_outputs import changed_outputs
 from shardc.review.compare.content import Contents, Ranks
-from shardc.review.compare.cuts import Sides, changed_cuts, shown
+from shardc.review.compare.cuts import Sides, changed_cuts
 from shardc.review.compare.pairs import Pair, pairs
 from shardc.review.diff import Class, MeshChange, Side, Version, in_class_order
 from shardc.rules import claims, coverage, outputs
@@ -122,7 +122,7 @@ def _same_work(both: list[Pair], old: Plan, new: Plan) -> list[Class]:
 
 def work(plan: Plan, both: list[Pair]) -> set[tuple[str, str, str]]:
     """The collectives (pattern, what, mesh dim) that follow tensors which both versions have."""
-    known = {shown(pair.after) for pair in both if pair.after and pair.before}
+    known = {starred(pair.after.family.entry.pattern) for pair in both if pair.after and pair.before}
     every = {(starred(one.pattern), one.what, one.over) for one in at_work(plan)}
     return {one for one in every if one[0] in known}
 

@@ -8,10 +8,12 @@ from itertools import zip_longest
 from typing import Literal
 
 from shardc.diagnostics import Span
+from shardc.layout.show import show
 from shardc.plan.family import Family
 from shardc.plan.kinds import axes_in
 from shardc.plan.names import starred
 from shardc.plan.resolved import Axis, Entry, Resolved
+from shardc.review.compare.cuts import stored_name
 from shardc.review.compare.fields import changed, classes_of, of_axis, of_entry
 from shardc.review.compare.meaning import Meaning
 from shardc.review.compare.same_layout import layouts
@@ -46,6 +48,11 @@ class _Seen:
             return None
         return sum(family.stored.family.count for family in self.families(self.checkpoints[0], entry))
 
+    def names(self, entry: Entry) -> set[str]:
+        """What its tensors are called in the recorded checkpoints, indices as `*`; empty where none has any."""
+        found = [family for name in self.checkpoints for family in self.families(name, entry)]
+        return {stored_name(entry, part) for family in found for part in family.stored.parts}
+
     def span(self, entry: Entry) -> Span:
         return self.resolved.document.key(*entry.path)
 
@@ -57,7 +64,15 @@ class _Both:
         self.old, self.new = _Seen(before), _Seen(after)
         self.cut = {cut.pattern for mesh in meshes for cut in mesh.cuts}
         self.loads = in_class_order(one for mesh in meshes for one in mesh.classes if one in ("widens", "narrows"))
-        self.tried = any(mesh.before.compiled and mesh.after.compiled for mesh in meshes)
+        self.compiled = any(mesh.before.compiled and mesh.after.compiled for mesh in meshes)
+
+    def tried(self, old: Entry, new: Entry) -> bool:
+        """Whether some recorded checkpoint has tensors of either."""
+        return self.compiled and bool(self.old.names(old) or self.new.names(new))
+
+    def is_cut(self, old: Entry, new: Entry) -> bool:
+        """Whether some rank keeps otherwise what either stands for."""
+        return not self.cut.isdisjoint(self.old.names(old) | self.new.names(new))
 
     def same_shapes(self, old: Entry, new: Entry) -> bool:
         """Whether the full shapes are those that they were, in every checkpoint."""
@@ -123,22 +138,30 @@ def _alone(entry: Entry, status: Literal["added", "removed"], seen: _Seen) -> It
 
 
 def _changed(old: Entry, new: Entry, both: _Both) -> Item | None:
-    fields = changed(of_entry(old), of_entry(new))
     same = both.old.meaning.entry(old) == both.new.meaning.entry(new)
-    pattern = starred(new.pattern)
+    fields = ([] if same else _carried_out(old, new)) + changed(of_entry(old), of_entry(new))
     dealt = [] if same else _axis_fields(old, new, both)
-    if not (fields or dealt or pattern in both.cut):
+    is_cut = both.is_cut(old, new)
+    if not (fields or dealt or is_cut):
         return None
     classes: list[Class] = classes_of(fields)
-    if pattern in both.cut:
+    if is_cut:
         classes.append("layout")
-    elif dealt:
+    elif dealt and both.loads:
         classes += both.loads
-    elif not both.tried and not same and not classes:
+    elif not both.tried(old, new) and not same and (dealt or any(not classes_of([one]) for one in fields)):
         classes.append("layout")
     noted = [replace(one, note=_note(one, same, old, new, both)) for one in fields]
     found = in_class_order(classes) or ("equal",)
-    return Item(pattern, "changed", found, (*noted, *dealt), both.new.span(new), both.new.count(new))
+    return Item(starred(new.pattern), "changed", found, (*noted, *dealt), both.new.span(new), both.new.count(new))
+
+
+def _carried_out(old: Entry, new: Entry) -> list[Field]:
+    """The shape with lets carried out, where it is written as before and a let that it names is not."""
+    if old.formula != new.formula:
+        return []
+    was, is_ = (f"[{', '.join(map(show, entry.dims))}]" for entry in (old, new))
+    return [Field("shape", was, is_)] if was != is_ else []
 
 
 def _note(one: Field, same: bool, old: Entry, new: Entry, both: _Both) -> str:
@@ -147,9 +170,9 @@ def _note(one: Field, same: bool, old: Entry, new: Entry, both: _Both) -> str:
         return ""
     if same:
         return _EQUAL
-    if starred(new.pattern) in both.cut:
+    if both.is_cut(old, new):
         return _OTHER_ORDER if one.name == "shape" and both.same_shapes(old, new) else ""
-    if not both.tried:
+    if not both.tried(old, new):
         return _UNTRIED
     return _SAME_LAYOUT if both.same_layouts(old, new) else _SAME_ROWS
 
@@ -157,8 +180,9 @@ def _note(one: Field, same: bool, old: Entry, new: Entry, both: _Both) -> str:
 def _axis_fields(old: Entry, new: Entry, both: _Both) -> list[Field]:
     """The axes of a tensor that are dealt otherwise than before: its own, and those that they are within."""
     was, is_ = _axes_of(old, both.old.resolved), _axes_of(new, both.new.resolved)
+    note = "" if both.tried(old, new) else _UNTRIED
     return [
-        Field(f"{name}.{one.name}", one.before, one.after)
+        Field(f"{name}.{one.name}", one.before, one.after, note)
         for name in is_
         if name in was
         for one in changed(of_axis(was[name]), of_axis(is_[name]))

@@ -79,9 +79,10 @@ class Row:
 
 
 def rows(spec: SpecChange) -> list[Row]:
-    """The meshes that are not as they were: those that fail for one reason together, and those that hold as much as before.
+    """The meshes that are not as they were.
 
-    A mesh of several dims is left out where the same is said of its tp alone.
+    Those that fail for one reason are together, and so are those that hold as much as before. A mesh of several
+    dims is left out where the same is said of its tp alone.
     """
     changed = [mesh for mesh in spec.meshes if mesh.classes]
     alone = {(one.checkpoint, one.mesh.get("tp", 1)): outcome(one) for one in changed if one.mesh.keys() <= {"tp"}}

@@ -60,7 +60,7 @@ def axis_data(row: AxisRow, bound: Bound) -> dict[str, object]:
     if row.keys[0][1]:
         out["at"] = [", ".join(f"{index} {value}" for index, value in env) for _, env in row.keys]
     why = dict.fromkeys(
-        f"{grain.granule}: a unit of {grain.format} is {grain.unit}, one of {axis.name} {grain.stride}"
+        f"{grain.granule}: {grain.format} has units of {grain.unit}, and one of {axis.name} takes {grain.stride}"
         for grain in bound.grains
         if grain.axis == axis.name
     )

@@ -39,7 +39,7 @@ def test_an_axis_with_replicas_and_its_child() -> None:
 def test_a_granule_says_which_format_asks_for_it() -> None:
     moe_inter, _ = _axes("glm5_next", "glm-5.3-flash", "tp=8")["moe_inter"]
     assert moe_inter["granule"] == 128
-    assert moe_inter["why"] == ["128: a unit of fp8_block is 128, one of moe_inter 1"]
+    assert moe_inter["why"] == ["128: fp8_block has units of 128, and one of moe_inter takes 1"]
 
 
 def test_padding_of_an_axis_is_on_its_last_rank() -> None:

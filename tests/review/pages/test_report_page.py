@@ -108,6 +108,7 @@ def test_pieces_have_the_numbers_of_their_ranks(opened: Open, llama: Path, gpt_o
     page = opened(llama, "#mesh=tp%3D16")
     assert numbers(page.picture(f"{PREFIX}self_attn.q_proj.weight")) == [str(rank) for rank in range(16)]
     assert numbers(page.picture(K_PROJ)) == [f"{rank}, {rank + 1}" for rank in range(0, 16, 2)]
+    assert numbers(page.picture(f"{PREFIX}self_attn.o_proj.weight")) == [str(rank) for rank in range(16)]
     assert numbers(page.picture("model.norm.weight")) == []
     many = opened(llama, "#mesh=tp%3D32").picture(f"{PREFIX}mlp.down_proj.weight")
     assert (numbers(many), numbers(many, "beside")) == ([], ["0", "4", "8", "12", "16", "20", "24", "28"])

@@ -17,7 +17,7 @@ function pictureOf(row, cuts, ranks, beside = null) {
   const rows = drawn(down, LONGEST, bordersOf(row.m[r]));
   const columns = drawn(across, LONGEST, bordersOf(row.m[c]));
   let h = clamp(10, Math.max(8 + 5.4 * Math.log2(down.n + 1), roomOf(rows.length)), LONGEST);
-  let w = c < 0 ? 26 : clamp(14, Math.max(12 + 11 * Math.log2(across.n + 1), roomOf(columns.length)), LONGEST);
+  let w = c < 0 ? 26 : clamp(14, Math.max(12 + 11 * Math.log2(across.n + 1), roomOf(columns.length, 13)), LONGEST);
   if (beside && beside.down.n === down.n) h = Math.max(h, beside.h);
   if (beside && beside.across.n === across.n) w = Math.max(w, beside.w);
   const padRows = down.r.some((runs) => padOf(runs)) ? clamp(8, 3 * down.r.length, 30) : 0;
@@ -33,7 +33,7 @@ function pictureOf(row, cuts, ranks, beside = null) {
 }
 
 // Pixels for so many pieces: a number fits into each of a few, a colour into each of many.
-const roomOf = (pieces) => (pieces <= NUMBERED ? 11.5 * pieces : clamp(130, 3.5 * pieces, LONGEST));
+const roomOf = (pieces, each = 11.5) => (pieces <= NUMBERED ? each * pieces : clamp(130, 3.5 * pieces, LONGEST));
 
 function bordersOf(marks) {
   let at = 0;
@@ -82,7 +82,7 @@ function draw(picture, follow, before = "") {
 
 // The first of the texts that fits into a box, if any.
 function numberIn(pieces, box, ...texts) {
-  const text = texts.find((one) => box.height >= 9.5 && String(one).length * 5.6 <= box.width - 3);
+  const text = texts.find((one) => box.height >= 9.5 && String(one).length * 5.6 <= box.width - 1.5);
   if (text === undefined) return;
   pieces.append(svg("text", { class: "on-rank", x: box.x + box.width / 2, y: box.y + box.height / 2 + 3.5 }, text));
 }

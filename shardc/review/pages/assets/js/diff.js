@@ -97,7 +97,8 @@ function tensorSide(one, mesh, side, i, other) {
   const kept = keptOf(own, i);
   const beside = facing(one, mesh, side === "before" ? "after" : "before", other);
   const picture = pictureOf(row, cuts, ranksOf(own), beside);
-  const place = el("div", { class: "picture-place", style: { minHeight: `${Math.max(picture.height, beside ? beside.height : 0)}px` } });
+  const room = (of) => `${Math.max(picture[of], beside ? beside[of] : 0)}px`;
+  const place = el("div", { class: "picture-place", style: { minHeight: room("height"), minWidth: `min(100%, ${room("width")})` } });
   whenNear(place, () => place.append(draw(picture, null, `${side}: `)));
   const said = mesh.words.filter(([pattern]) => pattern === row.t).map(([, , was, is]) => el("p", { class: "said" }, side === "before" ? was : is));
   const selected = (row.sel || []).filter((axis) => DATA.cuts[own.axes[axis]].r.length > 1);

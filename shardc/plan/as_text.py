@@ -56,7 +56,8 @@ def table(lines: Sequence[Sequence[str]], right: set[int], step: int = 1) -> lis
         placed = (c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True)))
         return "  ".join(placed).rstrip()
 
-    rule = "  ".join("-" * width for width in widths) if step == 1 else row(["-" * len(cell.strip()) for cell in lines[0]])
+    headings = ["-" * len(cell.strip()) for cell in lines[0]]
+    rule = "  ".join("-" * width for width in widths) if step == 1 else row(headings)
     return [row(lines[0]), rule, *(row(line) for line in lines[1:])]
 
 

@@ -11,7 +11,8 @@ from shardc.plan.names import starred
 from shardc.plan.plan import Coords, Plan
 from shardc.plan.resolved import Entry
 from shardc.plan.stored import StoredPart
-from shardc.review.compare.content import ByRank, Content, Contents, Ranks
+from shardc.review.by_rank import ByRank
+from shardc.review.compare.content import Content, Contents, Ranks
 from shardc.review.compare.pairs import Held, Pair
 from shardc.review.compare.words import rows
 from shardc.review.diff import Cut
@@ -69,7 +70,7 @@ def _differences(before: Held, after: Held, sides: Sides) -> Iterator[tuple[int,
         yield len(moved), (first[0], first[1])
 
 
-def _known(numbers: Iterable[int | None], ranks: Ranks) -> tuple[ByRank, ...]:
+def _known(numbers: Iterable[int | None], ranks: Ranks) -> tuple[ByRank[bool], ...]:
     return tuple(way for n in numbers if n is not None and (way := ranks.way(n)).over)
 
 
@@ -101,7 +102,7 @@ def _ranks_of(over: list[str], plan: Plan) -> Iterator[Coords]:
         yield dict(zip(over, at, strict=True))
 
 
-def _ranks(on: tuple[ByRank, ...]) -> str:
+def _ranks(on: tuple[ByRank[bool], ...]) -> str:
     """`ep rank 0, 1`; every rank where nothing is said."""
     said = []
     for one in on:

@@ -84,7 +84,7 @@ function draw(picture, follow, before = "") {
 function numberIn(pieces, box, ...texts) {
   const text = texts.find((one) => box.height >= 9.5 && String(one).length * 5.6 <= box.width - 1.5);
   if (text === undefined) return;
-  pieces.append(svg("text", { class: "on-rank", x: box.x + box.width / 2, y: box.y + box.height / 2 + 3.5 }, text));
+  pieces.append(svg("text", { class: box.isPadding ? "on-padding" : "on-rank", x: box.x + box.width / 2, y: box.y + box.height / 2 + 3.5 }, text));
 }
 
 // Numbers of ranks that are too many to be numbered in place: of one every few, along the side.
@@ -139,7 +139,7 @@ function drawPadding(pieces, defs, picture, follow) {
         ...place, class: long < 5 ? "padding thin" : "padding",
         style: { fill: colour(cut.o, cut.s, k) }, opacity: faded ? 0.2 : null,
       }));
-      numberIn(pieces, place, k);
+      numberIn(pieces, { ...place, isPadding: true }, k);
       at += long;
     });
   };

@@ -17,7 +17,7 @@ function tensorRow(row, i, mesh, follow, tellsWhen) {
 // A dim that the picture has no room for; none where every rank has all of it.
 function dimStrip(row, dim, cut, follow) {
   if (cut.r.length === 1) return null;
-  return el("div", { class: "dim-strip" }, el("span", null, `dim ${dim}: ${cut.n} over ${cut.o.join(", ")}`), strip(cut, { label: `Dim ${dim} of ${row.t}`, follow, height: 12 }));
+  return el("div", { class: "dim-strip" }, el("span", null, `dim ${dim}: ${cut.n} over ${cut.o.join(", ")}`), strip(cut, { label: `Dim ${dim} of ${row.t}`, follow, height: 14 }));
 }
 
 // What tells a tensor from its neighbours stands at the end: `q_proj.weight`.

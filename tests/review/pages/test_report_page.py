@@ -115,7 +115,13 @@ def test_pieces_have_the_numbers_of_their_ranks(opened: Open, llama: Path, gpt_o
     page = opened(gpt_oss, "#mesh=tp%3D8")
     assert numbers(page.picture(f"{PREFIX}self_attn.o_proj.bias")) == ["0"], "the others add zeros"
     assert numbers(page.picture(f"{PREFIX}mlp.experts.gate_up_proj_blocks")) == list("0123456")
-    assert numbers(page.picture(f"{PREFIX}mlp.experts.gate_up_proj_blocks"), "on-padding") == ["7"]
+    assert numbers(page.picture(f"{PREFIX}mlp.experts.gate_up_proj_blocks"), "on-ground") == ["7"]
+    page = opened(gpt_oss, "#mesh=tp%3D64")
+    assert numbers(page.picture(f"{PREFIX}mlp.experts.gate_up_proj_blocks"), "beside")[-1] == "44", "the rest has none"
+    zeros = page.picture(f"{PREFIX}self_attn.o_proj.bias").locator("rect.padding")
+    assert zeros.count() == 1, "63 would be a blot"
+    zeros.hover()
+    assert page.tip[0].startswith("tp rank ") and page.tip[0] != "tp rank 0"
 
 
 def test_a_mesh_dim_of_one_rank_cuts_nothing(opened: Open, gpt_oss: Path) -> None:

@@ -5,6 +5,7 @@ const PAD_GAP = 5;
 const clamp = (low, n, high) => Math.max(low, Math.min(n, high));
 const NO_DIM = { n: 1, o: [], s: [], r: [[[0, 1]]] };
 const LONGEST = 210;
+const THINNEST_PADDING = 2;
 const NUMBERED = 16; // So many pieces are large enough for the number of a rank.
 
 // The plan of a picture: its two cuts, the ranks that tell pieces apart, and its places in pixels.
@@ -84,14 +85,15 @@ function draw(picture, follow, before = "") {
 function numberIn(pieces, box, ...texts) {
   const text = texts.find((one) => box.height >= 9.5 && String(one).length * 5.6 <= box.width - 1.5);
   if (text === undefined) return;
-  pieces.append(svg("text", { class: box.isPadding ? "on-padding" : "on-rank", x: box.x + box.width / 2, y: box.y + box.height / 2 + 3.5 }, text));
+  pieces.append(svg("text", { class: box.isGround ? "on-ground" : "on-rank", x: box.x + box.width / 2, y: box.y + box.height / 2 + 3.5 }, text));
 }
 
 // Numbers of ranks that are too many to be numbered in place: of one every few, along the side.
 function numbersBeside(pieces, { row, down, across, w, h, rows, columns }, x, y) {
   const [r, c] = row.pic;
   const along = (cut, parts, marks, scale, step, place) => {
-    if (cut.r.length <= NUMBERED || parts.length !== cut.r.length || words(marks, scale).length) return;
+    const isOnceEach = new Set(parts.map(({ who }) => who.join())).size === parts.length;
+    if (parts.length <= NUMBERED || !isOnceEach || words(marks, scale).length) return;
     let free = 0;
     for (const { a, b, who } of parts) {
       const middle = scale((a + b) / 2);
@@ -122,7 +124,8 @@ function drawLines(pieces, cells, { w, h, rows, columns }) {
   for (const { x, rowBand, columnBand } of cells) if (columnBand.a && !rowBand.a) line(w / columns.length, { x1: x, x2: x, y1: 0, y2: h });
 }
 
-// Zeros that the file does not have: below the rectangle for rows, beside it for columns; a box a rank.
+// Zeros that the file does not have: below the rectangle for rows, beside it for columns; a box a rank, or one for all
+// where those would be too thin.
 function drawPadding(pieces, defs, picture, follow) {
   const { down, across, w, h, padRows, padColumns } = picture;
   const lay = (cut, room, box) => {
@@ -130,6 +133,12 @@ function drawPadding(pieces, defs, picture, follow) {
     const all = pads.reduce((a, b) => a + b, 0);
     const some = pads.filter(Boolean).length;
     let at = 0;
+    if (room < THINNEST_PADDING * some) {
+      const whole = box(0, room - 1);
+      pieces.append(svg("rect", { ...whole, class: "padding many" }));
+      numberIn(pieces, { ...whole, isGround: true }, plural(some, "rank"));
+      return;
+    }
     pads.forEach((pad, k) => {
       if (!pad) return;
       const long = (room * 0.5) / some + (room * 0.5 * pad) / all;
@@ -139,7 +148,7 @@ function drawPadding(pieces, defs, picture, follow) {
         ...place, class: long < 5 ? "padding thin" : "padding",
         style: { fill: colour(cut.o, cut.s, k) }, opacity: faded ? 0.2 : null,
       }));
-      numberIn(pieces, { ...place, isPadding: true }, k);
+      numberIn(pieces, { ...place, isGround: true }, k);
       at += long;
     });
   };

@@ -12,6 +12,7 @@ function strip(cut, { label, tick = 0, parent = 0, follow = null, height = 18, u
   const x = (n) => (n * end) / cut.n;
   const parts = drawn(cut, STRIP_PIXELS);
   const shared = cut.r.length === 1 && ranks > 1;
+  const longest = Math.max(...parts.map(({ who }) => ranksText(who).length));
   const shapes = [];
   const texts = [];
   for (const { a, b, who, turns } of parts) {
@@ -20,9 +21,12 @@ function strip(cut, { label, tick = 0, parent = 0, follow = null, height = 18, u
       x: `${x(a)}%`, width: `${x(b - a)}%`, y: 0, height, ...paint(defs, cut.o, cut.s, who, shared, turns ? 0 : null), opacity: faded ? 0.16 : null,
     }));
     if (a && x(cut.n) / parts.length > 0.6) shapes.push(svg("line", { class: "edge", x1: `${x(a)}%`, x2: `${x(a)}%`, y1: 0, y2: height }));
-    const text = turns ? "" : who.length === cut.r.length && (cut.r.length > 1 || shared) ? "every rank" : ranksText(who);
-    if (height >= 14 && x(b - a) > text.length * 1.1 + 0.6) {
-      texts.push(svg("text", { class: "on-rank", x: `${x((a + b) / 2)}%`, y: height / 2 + 3.5 }, text));
+    const isEverywhere = who.length === cut.r.length && (cut.r.length > 1 || shared);
+    const text = turns ? "" : isEverywhere ? "every rank" : ranksText(who);
+    // Where there are many, all have their numbers or none.
+    const long = parts.length > NUMBERED ? longest : text.length;
+    if (height >= 14 && x(b - a) > long * 1.1 + 0.6) {
+      texts.push(svg("text", { class: isEverywhere ? "on-ground" : "on-rank", x: `${x((a + b) / 2)}%`, y: height / 2 + 3.5 }, text));
     }
   }
   if (tick && cut.n / tick <= 130 && cut.n > tick) {

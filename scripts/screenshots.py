@@ -109,7 +109,7 @@ def _take(browser: Browser, shot: Shot, path: Path) -> str:
     page.locator(shot.at).first.evaluate("node => node.scrollIntoView()")
     page.wait_for_timeout(300)
     if shot.hover:
-        page.locator(shot.hover).hover(position={"x": 74, "y": 82})
+        page.locator(shot.hover).hover(position={"x": 74, "y": 117})
     out = ROOT / "docs" / f"{shot.name}.png"
     page.screenshot(path=out)
     context.close()

@@ -47,7 +47,8 @@ def as_markdown(compiled: Compiled, rank: Coords, tensors: str = "*") -> str:
 def table(lines: Sequence[Sequence[str]], right: set[int], step: int = 1) -> list[str]:
     """Columns two spaces apart, a rule under the first line; the columns in `right` are set to the right.
 
-    Widths are multiples of `step`, so that a cell that grows a little leaves the other lines as they are.
+    Widths are multiples of `step`, so that a cell that grows a little leaves the other lines as they are. With a step
+    the rule is as long as the headings: where a column does grow, lines differ in spaces alone.
     """
     widths = [round_up(max(len(line[i]) for line in lines), step) for i in range(len(lines[0]))]
 
@@ -55,7 +56,9 @@ def table(lines: Sequence[Sequence[str]], right: set[int], step: int = 1) -> lis
         placed = (c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True)))
         return "  ".join(placed).rstrip()
 
-    return [row(lines[0]), "  ".join("-" * width for width in widths), *(row(line) for line in lines[1:])]
+    headings = ["-" * len(cell.strip()) for cell in lines[0]]
+    rule = "  ".join("-" * width for width in widths) if step == 1 else row(headings)
+    return [row(lines[0]), rule, *(row(line) for line in lines[1:])]
 
 
 def shape(dims: tuple[int, ...]) -> str:

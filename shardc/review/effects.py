@@ -77,9 +77,10 @@ class Row:
 
 
 def rows(spec: SpecChange) -> list[Row]:
-    """The meshes that are not as they were, those that fail for one reason together.
+    """The meshes that are not as they were.
 
-    A mesh of several dims is left out where the same is said of its tp alone.
+    Those that fail for one reason are together, and so are those that hold as much as before. A mesh of several
+    dims is left out where the same is said of its tp alone.
     """
     changed = [mesh for mesh in spec.meshes if mesh.classes]
     alone = {(one.checkpoint, one.mesh.get("tp", 1)): outcome(one) for one in changed if one.mesh.keys() <= {"tp"}}
@@ -87,8 +88,9 @@ def rows(spec: SpecChange) -> list[Row]:
     for i, one in enumerate(changed):
         if one.mesh.keys() <= {"tp"} or alone.get((one.checkpoint, one.mesh.get("tp", 1))) != outcome(one):
             why = _why(one)
-            both = one.before.bytes is not None and one.after.bytes is not None
-            grouped.setdefault((one.checkpoint, outcome(one), why, i if both else None), []).append(one)
+            sizes = (one.before.bytes, one.after.bytes)
+            own = i if None not in sizes and sizes[0] != sizes[1] else None
+            grouped.setdefault((one.checkpoint, outcome(one), why, own), []).append(one)
     return [Row(str(key[0]), tuple(ones), str(key[2])) for key, ones in grouped.items()]
 
 

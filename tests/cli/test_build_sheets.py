@@ -16,7 +16,7 @@ TEXT = """\
 # claimed: tp 1, 2, 4, 8
 
 tensor                        dtype                 tp=1              tp=2              tp=4              tp=8           (tp=16)           (tp=32)           (tp=64)  shard
-----------------------------  --------  ----------------  ----------------  ----------------  ----------------  ----------------  ----------------  ----------------  ------------
+------                        -----                 ----              ----              ----              ----           -------           -------           -------  -----
 layers.*.q_proj.weight x2     BF16               32 x 16           16 x 16            8 x 16            4 x 16            SHD201            SHD201            SHD201  channel_rows
 layers.*.o_proj.weight x2     BF16               16 x 32           16 x 16            16 x 8            16 x 4            SHD201            SHD201            SHD201  channel_cols
 
@@ -28,7 +28,7 @@ tp=32: SHD201 8 heads cannot be dealt to 32 tp ranks: 0.25 each
 tp=64: SHD201 8 heads cannot be dealt to 64 tp ranks: 0.12 each
 
 collective after          what          over
-------------------------  ------------  ----
+----------------          ----          ----
 layers.*.o_proj.weight    all_reduce    tp
 """
 

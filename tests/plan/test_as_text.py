@@ -91,8 +91,13 @@ def test_columns() -> None:
     assert table([["a", "size", "b"], ["long", "7", ""]], right={1}) == ["a     size  b", "----  ----  -", "long     7"]
 
 
+def test_a_column_that_grows_in_steps_changes_spaces_alone() -> None:
+    narrow, wide = (table([("a", "b"), ("x", "1"), ("y", cell)], right={1}, step=4) for cell in ("22", "22222"))
+    assert [line.split() for line in narrow[:3]] == [line.split() for line in wide[:3]]
+
+
 def test_widths_in_steps_leave_a_table_as_it_is() -> None:
     """A cell that grows within its step moves no other line."""
     short = table([("a", "b"), ("x", "1"), ("y", "22")], right={1}, step=4)
-    assert short == ["a        b", "----  ----", "x        1", "y       22"]
+    assert short == ["a        b", "-        -", "x        1", "y       22"]
     assert table([("a", "b"), ("x", "1"), ("yyy", "4444")], right={1}, step=4)[:3] == short[:3]

@@ -6,8 +6,9 @@ Names of axes, groups and symbols do not take part in it, nor do mesh dims whose
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from shardc.layout.regions import Regions
 from shardc.layout.split import Split
@@ -15,25 +16,10 @@ from shardc.plan.family import Family
 from shardc.plan.plan import Coords, Plan
 from shardc.plan.stages import ranks_at
 from shardc.plan.stored_dims import StoredDim, stored_dims
+from shardc.review.by_rank import ByRank
 from shardc.review.compare.pairs import Held
 
-
-@dataclass(frozen=True)
-class ByRank:
-    """Something that depends on the rank: `over` has the mesh dims that it depends on, `values` a value for each rank.
-
-    The last of `over` varies fastest in `values`.
-    """
-
-    over: tuple[str, ...]
-    sizes: tuple[int, ...]
-    values: tuple[Hashable, ...]
-
-    def at(self, rank: Coords) -> Hashable:
-        index = 0
-        for over, size in zip(self.over, self.sizes, strict=True):
-            index = index * size + rank.get(over, 0)
-        return self.values[index]
+_Value = TypeVar("_Value", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -42,27 +28,27 @@ class Content:
 
     load: str
     shape: tuple[int, ...]
-    dims: tuple[ByRank, ...]
-    on: tuple[ByRank, ...]
+    dims: tuple[ByRank[Regions], ...]
+    on: tuple[ByRank[bool], ...]
 
     def regions(self, rank: Coords) -> tuple[Regions, ...]:
-        return tuple(dim.at(rank) for dim in self.dims)  # type: ignore[misc]
+        return tuple(dim.at(rank) for dim in self.dims)
 
 
 class Ranks:
     """A number for each way in which ranks keep a name: equal for two versions where the ways are."""
 
     def __init__(self) -> None:
-        self._numbers: dict[ByRank, int] = {}
-        self._ways: list[ByRank] = []
+        self._numbers: dict[ByRank[bool], int] = {}
+        self._ways: list[ByRank[bool]] = []
 
-    def number(self, way: ByRank) -> int:
+    def number(self, way: ByRank[bool]) -> int:
         if way not in self._numbers:
             self._numbers[way] = len(self._ways)
             self._ways.append(way)
         return self._numbers[way]
 
-    def way(self, number: int) -> ByRank:
+    def way(self, number: int) -> ByRank[bool]:
         return self._ways[number]
 
 
@@ -71,7 +57,7 @@ class Contents:
 
     def __init__(self, ranks: Ranks) -> None:
         self.ranks = ranks
-        self._dims: dict[Hashable, ByRank] = {}
+        self._dims: dict[Hashable, ByRank[Regions]] = {}
         self._owners: dict[Hashable, tuple[int, ...]] = {}
 
     def of(self, plan: Plan, held: Held) -> Content:
@@ -100,7 +86,7 @@ class Contents:
                 out[split.over] = column if every else tuple([column[i] for i in held.at])
         return out
 
-    def _dim(self, plan: Plan, dim: StoredDim) -> ByRank:
+    def _dim(self, plan: Plan, dim: StoredDim) -> ByRank[Regions]:
         sizes = plan.sizes_of(dim)
         key = (dim.alike, dim.over, sizes)
         if key not in self._dims:
@@ -120,18 +106,18 @@ class Contents:
         return self._owners[key]
 
 
-def by_rank(over: Sequence[str], sizes: Sequence[int], values: Sequence[Hashable]) -> ByRank:
+def by_rank(over: Sequence[str], sizes: Sequence[int], values: Sequence[_Value]) -> ByRank[_Value]:
     """Without the mesh dims on which nothing depends, the others by name; `values` as in ByRank."""
     table = dict(zip(itertools.product(*map(range, sizes)), values, strict=True))
     kept = [i for i in range(len(over)) if any(value != table[_moved(at, i)] for at, value in table.items())]
     kept.sort(key=lambda i: over[i])
-    left: Mapping[tuple[int, ...], Hashable] = {
+    left = {
         tuple(at[i] for i in kept): value
         for at, value in table.items()
         if all(at[i] == 0 for i in range(len(over)) if i not in kept)
     }
-    values = [left[at] for at in sorted(left)]
-    return ByRank(tuple(over[i] for i in kept), tuple(sizes[i] for i in kept), tuple(values))
+    found = tuple(left[at] for at in sorted(left))
+    return ByRank(tuple(over[i] for i in kept), tuple(sizes[i] for i in kept), found)
 
 
 def _moved(at: tuple[int, ...], i: int) -> tuple[int, ...]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from shardc.plan.as_text import shape
 from shardc.plan.names import starred
 from shardc.plan.plan import Coords, Plan
-from shardc.review.compare.content import ByRank, Content, Contents, Ranks
+from shardc.review.by_rank import ByRank
+from shardc.review.compare.content import Content, Contents, Ranks
 from shardc.review.compare.pairs import Held, Pair
 from shardc.review.compare.words import rows
 from shardc.review.diff import Cut
@@ -41,7 +42,7 @@ def changed_cuts(pairs: list[Pair], sides: Sides) -> list[Cut]:
 
 
 def shown(held: Held) -> str:
-    """The pattern of its names, with `*` for indices."""
+    """What the file calls its tensors, with `*` for indices: the parts of a format have names of their own."""
     pattern = starred(held.family.entry.pattern)
     return held.part.part.named(pattern) if held.part.part else pattern
 
@@ -62,7 +63,7 @@ def _differences(before: Held, after: Held, sides: Sides) -> Iterator[tuple[int,
         yield len(moved), (first[0], first[1])
 
 
-def _known(numbers: Iterable[int | None], ranks: Ranks) -> tuple[ByRank, ...]:
+def _known(numbers: Iterable[int | None], ranks: Ranks) -> tuple[ByRank[bool], ...]:
     return tuple(way for n in numbers if n is not None and (way := ranks.way(n)).over)
 
 
@@ -94,7 +95,7 @@ def _ranks_of(over: list[str], plan: Plan) -> Iterator[Coords]:
         yield dict(zip(over, at, strict=True))
 
 
-def _ranks(on: tuple[ByRank, ...]) -> str:
+def _ranks(on: tuple[ByRank[bool], ...]) -> str:
     """`ep rank 0, 1`; every rank where nothing is said."""
     said = []
     for one in on:

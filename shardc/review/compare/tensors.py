@@ -89,7 +89,7 @@ def _changed(old: Entry, new: Entry, both: Both) -> Item | None:
     same = both.old.meaning.entry(old) == both.new.meaning.entry(new)
     fields = changed(of_entry(old), of_entry(new))
     if not same:
-        fields += [*_lets(old, new), *_work(old, new, both)]
+        fields = [*_lets(old, new), *fields, *_work(old, new, both)]
     axes = [] if same else _axes_dealt_otherwise(old, new, both)
     dealt = [Field(f"{name}.{f.name}", f.before, f.after) for name, *two in axes for f in changed(*map(of_axis, two))]
     cut = both.is_cut(new)

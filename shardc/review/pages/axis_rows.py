@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
 from shardc.plan.bound import AxisKey, Bound
+from shardc.plan.kinds import axes_of_dims
 from shardc.plan.plan import Plan
 from shardc.plan.resolved import Axis
 from shardc.review.pages.cut_table import CutTable, PlanCuts
@@ -19,26 +20,32 @@ _DEALING = ("granule", "if_uneven", "if_fewer", "replicas", "pad_to", "pad_local
 
 @dataclass
 class AxisRow:
-    """Axes of one name that are dealt alike on every mesh; `keys` has their indices. `cuts` has a cut a plan."""
+    """Axes of one name that are dealt alike on every mesh; `keys` has their indices. `cuts` has a cut a plan.
+
+    `is_named` says whether a tensor names it, or an axis within it: a spec may have axes for other checkpoints.
+    """
 
     axis: Axis
     keys: list[AxisKey]
     size: int
     granule: int
     cuts: tuple[int, ...]
+    is_named: bool
 
 
 def axis_rows(plans: Sequence[Plan], table: CutTable) -> list[AxisRow]:
     """The axes of plans of one bound spec: parents first, each followed by those within it."""
     bound = plans[0].bound
     cuts = [PlanCuts(plan, table) for plan in plans]
+    named = _named(bound)
     found: dict[tuple[object, ...], AxisRow] = {}
     for key in plans[0].splits:
         split = plans[0].splits[key]
         name = key[0]
         axis = bound.resolved.axes.get(name) or _own(bound, name)
         cut = tuple(one.axis(plan.splits[key]) for one, plan in zip(cuts, plans, strict=True))
-        row = found.setdefault((axis.path, split.size, cut), AxisRow(axis, [], split.size, split.granule, cut))
+        new = AxisRow(axis, [], split.size, split.granule, cut, name in named)
+        row = found.setdefault((axis.path, split.size, cut), new)
         row.keys.append(key)
     return _families(list(found.values()))
 
@@ -57,15 +64,31 @@ def axis_data(row: AxisRow, bound: Bound) -> dict[str, object]:
     }
     if axis.within is not None:
         out["within"] = axis.within
+    if not row.is_named:
+        out["idle"] = 1
     if row.keys[0][1]:
         out["at"] = [", ".join(f"{index} {value}" for index, value in env) for _, env in row.keys]
     why = dict.fromkeys(
-        f"{grain.granule}: a unit of {grain.format} is {grain.unit}, one of {axis.name} {grain.stride}"
+        f"{grain.granule}: {grain.format} has units of {grain.unit}, and one of {axis.name} takes {grain.stride}"
         for grain in bound.grains
         if grain.axis == axis.name
     )
     if why:
         out["why"] = list(why)
+    return out
+
+
+def _named(bound: Bound) -> set[str]:
+    """The axes that tensors of the checkpoint name, and those that they are within."""
+    out: set[str] = set()
+    for family in bound.families:
+        axes = bound.axes_of(family)
+        used: list[str | None] = [*axes_of_dims(family.entry.dims, axes), *family.selecting]
+        while used:
+            name = used.pop()
+            if name is not None and name not in out:
+                out.add(name)
+                used.append(axes[name].within)
     return out
 
 

@@ -9,25 +9,22 @@ from shardc.layout.regions import Regions
 from shardc.layout.split import Split
 from shardc.plan.plan import Plan
 from shardc.plan.stored_dims import StoredDim
+from shardc.review.by_rank import ByRank
 
 _SHORTEST_RUN = 3
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A dim of `size` elements. `regions` has a rank's for each coordinate on the mesh dims `over`, the last fastest.
-
-    `sizes` are those of `over`; a dim that no mesh dim cuts has one coordinate.
-    """
+    """A dim of `size` elements, and the regions of each rank."""
 
     size: int
-    over: tuple[str, ...]
-    sizes: tuple[int, ...]
-    regions: tuple[Regions, ...]
+    ranks: ByRank[Regions]
 
     def data(self) -> dict[str, object]:
-        """Short keys: n, o, s as above; r has the regions, runs of alike ones as one."""
-        return {"n": self.size, "o": self.over, "s": self.sizes, "r": [in_runs(one) for one in self.regions]}
+        """Short keys: n the size, o and s the mesh dims and their sizes, r the regions, runs of alike ones as one."""
+        of = self.ranks
+        return {"n": self.size, "o": of.over, "s": of.sizes, "r": [in_runs(regions) for regions in of.values]}
 
 
 class CutTable:
@@ -55,13 +52,13 @@ class PlanCuts:
         key = dim.alike, dim.over
         if key not in self._seen:
             regions = tuple(self.plan.cut_everywhere(dim))
-            self._seen[key] = self.table.add(Cut(dim.size, dim.over, self.plan.sizes_of(dim), regions))
+            self._seen[key] = self.table.add(Cut(dim.size, ByRank(dim.over, self.plan.sizes_of(dim), regions)))
         return self._seen[key]
 
     def axis(self, split: Split) -> int:
         """The number of an axis as it is dealt."""
         regions = tuple(_with_padding(share.runs, share.pad) for share in split.shares)
-        return self.table.add(Cut(split.size, (split.over,), (len(split.shares),), regions))
+        return self.table.add(Cut(split.size, ByRank((split.over,), (len(split.shares),), regions)))
 
 
 def in_runs(regions: Regions) -> list[list[int]]:

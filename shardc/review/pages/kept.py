@@ -8,33 +8,22 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from shardc.plan.family import Family
-from shardc.plan.plan import Coords, Plan
+from shardc.plan.plan import Plan
 from shardc.plan.resolved import in_order
 from shardc.plan.stages import is_on
+from shardc.review.by_rank import ByRank
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Names for each coordinate on the mesh dims `over`, the last fastest; every rank has all where there are none."""
-
-    over: tuple[str, ...]
-    sizes: tuple[int, ...]
-    counts: tuple[int, ...]
-
-    def on(self, rank: Coords) -> int:
-        """Names on a rank."""
-        at = 0
-        for over, size in zip(self.over, self.sizes, strict=True):
-            at = at * size + rank.get(over, 0)
-        return self.counts[at]
+class Kept(ByRank[int]):
+    """How many names a rank has; every rank has all where it depends on no mesh dim."""
 
     def data(self) -> dict[str, object]:
-        return {"o": self.over, "s": self.sizes, "c": self.counts}
+        return {"o": self.over, "s": self.sizes, "c": self.values}
 
     def __add__(self, other: Kept) -> Kept:
         """Of two families that are dealt over the same mesh dims."""
-        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
-        return Kept(self.over, self.sizes, counts)
+        return Kept(self.over, self.sizes, tuple(a + b for a, b in zip(self.values, other.values, strict=True)))
 
 
 class KeptNames:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shardc.layout.expr import Binary, Cat, Expr, segments_of
+from shardc.layout.expr import Binary, Cat, Expr, Name, segments_of
 from shardc.layout.regions import Scope, size
 from shardc.layout.show import show
 from shardc.layout.strides import strides
@@ -24,14 +24,17 @@ def marks(dim: StoredDim, bound: Bound) -> list[Mark]:
     entry, scope = dim.family.entry, dim.family.scope
     parts = segments_of(entry.dims[dim.dim], {})
     axes = bound.axes_of(dim.family)
-    written = segments_of(entry.written[dim.dim], {**bound.resolved.lets, **entry.lets})
+    lets = {**bound.resolved.lets, **entry.lets}
+    written = segments_of(entry.written[dim.dim], lets)
     words = written if len(written) == len(parts) else parts
     unit, count = dim.ratio
     out: list[Mark] = []
     for part, word in zip(parts, words, strict=True):
         rows = size(part, scope)
         step = _step(part, axes, scope)
-        inner = [[_in_units(size(p, scope), unit, count), show(p)] for p in _inner(part)]
+        repeated, said = _inner(part), _inner(word, lets)
+        named = zip(repeated, said if len(said) == len(repeated) else repeated, strict=True)
+        inner = [[_in_units(size(p, scope), unit, count), show(w)] for p, w in named]
         out.append([_in_units(rows, unit, count), show(word), step // unit * count if step % unit == 0 else 0, inner])
     return out
 
@@ -49,11 +52,15 @@ def _step(part: Expr, axes: Mapping[str, Axis], scope: Scope) -> int:
     return steps[0] if steps else 0
 
 
-def _inner(part: Expr) -> tuple[Expr, ...]:
-    """The segments inside a product: `kv_heads * (2 * head_dim | head_dim)` has two."""
+def _inner(part: Expr, lets: Mapping[str, Expr] | None = None) -> tuple[Expr, ...]:
+    """The segments inside a product: `kv_heads * (2 * head_dim | head_dim)` has two. It may name one of `lets`."""
     match part:
         case Binary("*", _, Cat(parts)):
             return parts
+        case Binary("*", left, Name(name)) if lets and name in lets:
+            return _inner(Binary("*", left, lets[name]), lets)
         case Binary("*", _, right):
-            return _inner(right)
+            return _inner(right, lets)
+        case Name(name) if lets and name in lets:
+            return _inner(lets[name], lets)
     return ()

@@ -46,7 +46,7 @@ def rank_bytes(plan: Plan, rows: Sequence[TensorRow], number: int) -> list[list[
             at = tuple(rank.get(one, 0) for one in over)
             if at not in totals:
                 totals[at] = _of_one(plan, row, rank)
-            count, one = row.kept[number].on(rank), totals[at]
+            count, one = row.kept[number].at(rank), totals[at]
             out[i] += Totals(0, one.local * count, one.replicated * count, one.padding * count)
     return [[one.local, one.replicated, one.padding] for one in out]
 

@@ -36,10 +36,16 @@ def test_an_axis_with_replicas_and_its_child() -> None:
     assert (heads["within"], heads["size"], cut["r"][15]) == ("kv_heads", 32, [[30, 32]])
 
 
+def test_an_axis_of_other_checkpoints_says_so() -> None:
+    axes = _axes("falcon", "falcon-180b-chat", "tp=8")
+    assert [name for name, (axis, _) in axes.items() if "idle" in axis] == ["heads"], "its heads are in groups"
+    assert not any("idle" in axis for axis, _ in _axes("glm5_next", "glm-5.3-flash", "tp=8").values())
+
+
 def test_a_granule_says_which_format_asks_for_it() -> None:
     moe_inter, _ = _axes("glm5_next", "glm-5.3-flash", "tp=8")["moe_inter"]
     assert moe_inter["granule"] == 128
-    assert moe_inter["why"] == ["128: a unit of fp8_block is 128, one of moe_inter 1"]
+    assert moe_inter["why"] == ["128: fp8_block has units of 128, and one of moe_inter takes 1"]
 
 
 def test_padding_of_an_axis_is_on_its_last_rank() -> None:

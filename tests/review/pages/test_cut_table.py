@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shardc.review.by_rank import ByRank
 from shardc.review.pages.cut_table import Cut, CutTable, PlanCuts, in_runs
 from tests.review.pages.reports import plan_of
 from tests.support import plan
@@ -31,8 +32,8 @@ def test_regions_that_go_back_are_a_run_too() -> None:
 
 def test_a_table_has_each_cut_once() -> None:
     table = CutTable()
-    cut = Cut(4, ("tp",), (2,), (((0, 2, 0),), ((2, 4, 0),)))
-    assert [table.add(cut), table.add(Cut(4, (), (), (((0, 4, 0),),))), table.add(cut)] == [0, 1, 0]
+    cut = Cut(4, ByRank(("tp",), (2,), (((0, 2, 0),), ((2, 4, 0),))))
+    assert [table.add(cut), table.add(Cut(4, ByRank((), (), (((0, 4, 0),),)))), table.add(cut)] == [0, 1, 0]
     assert table.data()[0] == {"n": 4, "o": ("tp",), "s": (2,), "r": [[[0, 2]], [[2, 4]]]}
 
 

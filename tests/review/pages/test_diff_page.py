@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shardc.review.compare.specs import spec_change
-from shardc.review.diff import Diff, Evidence
+from shardc.review.diff import Diff, Evidence, SpecChange
 from shardc.review.pages.diff_page import diff_html
 from tests.cli.support import CONFIG, SPEC
 from tests.review.pages.browser import Opened
@@ -74,7 +74,8 @@ def test_before_beside_after_on_one_scale(opened: Open, path: Path) -> None:
     pictures = pair.locator("svg.picture")
     pictures.nth(1).wait_for()
     frames = [pictures.nth(i).locator("rect.frame").bounding_box() for i in range(2)]
-    assert [frames[0][one] for one in ("width", "height", "y")] == [frames[1][one] for one in ("width", "height", "y")]
+    sizes = [[round(frame[one], 2) for one in ("width", "height", "y")] for frame in frames]
+    assert sizes[0] == sizes[1]
     assert frames[1]["x"] > frames[0]["x"] + frames[0]["width"]
     first = "node => node.querySelector('g > rect').style.fill"
     assert pictures.nth(0).evaluate(first) == pictures.nth(1).evaluate(first)
@@ -82,6 +83,52 @@ def test_before_beside_after_on_one_scale(opened: Open, path: Path) -> None:
     for frame, told in zip(frames, rows, strict=True):
         page.page.mouse.move(frame["x"] + 9, frame["y"] + 1.5)
         assert page.tip == ["tp rank 0", *told, "columns 0..16 of 16", "8 × 16 here: 256 B"]
+
+
+def _written(folder: Path, *specs: SpecChange) -> Path:
+    path = folder / "diff.html"
+    path.write_text(diff_html(Diff("main", specs)), encoding="utf-8")
+    return path
+
+
+def test_pieces_too_thin_to_draw_are_not_taken_for_copies(opened: Open, tmp_path: Path) -> None:
+    """Thousands of rows that go round the ranks: their colours would mix to the grey of what every rank holds."""
+    before = SPEC.replace("heads * 4", "heads * 1024")
+    after = edited(
+        ("[heads * 1024, hidden], shard: channel_rows", "[1024 * heads, hidden], shard: column_parallel"), text=before
+    )
+    page = opened(_written(tmp_path, change(before, after)), "")
+    page.page.locator(".compared select").select_option(label="tiny, tp=8")
+    pair = page.page.get_by_role("article", name=Q_PROJ, exact=True)
+    pair.scroll_into_view_if_needed()
+    was, is_ = (pair.locator("svg.picture").nth(i) for i in range(2))
+    is_.wait_for()
+    assert was.locator("pattern").count() == 0 and is_.locator("pattern.every, pattern.shared").count() == 0
+    assert is_.locator("pattern.turns rect").count() == 8
+    assert was.locator("text.on-rank").all_text_contents() == list("01234567")
+    assert is_.locator("text.on-rank").all_text_contents() == ["in turn"]
+    box = is_.locator("rect.frame").bounding_box()
+    page.page.mouse.move(box["x"] + 9, box["y"] + box["height"] / 2)
+    assert page.tip[0].startswith("tp rank ") and page.tip[1].endswith("and every 8 on, 1024 times of 8192")
+    assert page.tip[-1] == "8 ranks take turns here, 8,192 pieces: too thin to draw"
+
+
+def test_an_output_that_the_file_has_not_is_told_in_words(opened: Open, tmp_path: Path) -> None:
+    gate = "\n      g_proj.weight: {shape: [heads * 4, hidden], shard: channel_rows}\ntargets:"
+    before = edited(("\ntargets:", gate))
+    fused = "\n    outputs:\n      qg_proj.weight: {concat: [q_proj.weight, g_proj.weight]}\ntargets:"
+    page = opened(_written(tmp_path, change(before, before.replace("\ntargets:", fused))))
+    built = page.page.get_by_role("article", name="layers.*.qg_proj.weight", exact=True)
+    assert built.locator(".said").all_inner_texts() == [
+        "not built: the rank has the file's tensors",
+        "8 x 16 of q_proj, g_proj, in 2 pieces",
+    ]
+
+
+def test_a_spec_that_is_new_has_one_side(opened: Open, tmp_path: Path) -> None:
+    page = opened(_written(tmp_path, spec_change("tiny", None, version(SPEC))))
+    assert page.page.locator(".missing").all_inner_texts() == ["there is no such spec"]
+    assert page.page.locator(".side-name").all_inner_texts() == ["after", "after"]
 
 
 def test_a_side_that_does_not_load_says_why(opened: Open, path: Path) -> None:

@@ -32,7 +32,7 @@ def _kept(dealt: Plan) -> dict[str, Kept]:
 def test_names_are_counted_by_coordinate_the_last_mesh_dim_fastest() -> None:
     kept = _kept(plan(SPEC, {}, {"tp": 2, "ep": 4, "pp": 2}))
     assert kept["e"] == Kept(("ep", "pp"), (4, 2), (4, 2, 4, 2, 2, 1, 2, 1))
-    assert kept["e"].on({"tp": 1, "ep": 3, "pp": 0}) == 2
+    assert kept["e"].at({"tp": 1, "ep": 3, "pp": 0}) == 2
     assert kept["h"] == Kept(("pp",), (2,), (0, 1))
 
 
@@ -46,4 +46,4 @@ def test_counts_are_those_of_the_plan_on_every_rank() -> None:
     for rank in loaded.ranks():
         for family in loaded.families:
             part = family.stored.parts[0]
-            assert names.of(loaded, family).on(rank) == len(loaded.kept(family, part.names, rank)), part.first
+            assert names.of(loaded, family).at(rank) == len(loaded.kept(family, part.names, rank)), part.first

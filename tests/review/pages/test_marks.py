@@ -16,11 +16,13 @@ axes: {kv: {size: 2}, heads: {size: 4, within: kv}}
 let: {qkv: heads * head_dim | kv * head_dim | kv * head_dim}
 groups:
   g:
-    let: {half: kv * head_dim}
+    let: {half: kv * head_dim, size: 2 * 4, pair: size | head_dim}
     tensors:
       flat: {shape: [qkv, 6], shard: segmented_rows}
       own: {shape: [half | half], shard: segmented_rows}
       inside: {shape: [kv * (heads per kv * head_dim | head_dim)], shard: channel_rows}
+      named: {shape: [kv * (size | head_dim)], shard: channel_rows}
+      paired: {shape: [kv * pair], shard: channel_rows}
       whole: {shape: [6], shard: replicated}
       scalar: {shape: [], shard: replicated}
 """
@@ -47,6 +49,11 @@ def test_what_interleaves_is_inside_its_segment() -> None:
     assert _marks("inside") == [
         [[48, "kv * (heads per kv * head_dim | head_dim)", 24, [[16, "heads per kv * head_dim"], [8, "head_dim"]]]]
     ]
+
+
+def test_what_interleaves_has_the_words_of_its_author() -> None:
+    assert _marks("named") == [[[32, "kv * (size | head_dim)", 16, [[8, "size"], [8, "head_dim"]]]]]
+    assert _marks("paired") == [[[32, "kv * pair", 16, [[8, "2 * 4"], [8, "head_dim"]]]]]
 
 
 def test_a_dim_without_an_axis_has_no_elements_and_a_scalar_no_dims() -> None:

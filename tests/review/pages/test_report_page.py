@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +97,57 @@ def test_segments_have_lines_and_words(opened: Open, tmp_path: Path) -> None:
         "k_heads * key_dimk_heads * key_dim",
         "v_heads * value_dimv_heads * value_dim",
     ]
+
+
+def numbers(picture: Any, kind: str = "on-rank") -> list[str]:
+    """The ranks that a picture names."""
+    return list(picture.locator(f"text.{kind}").all_text_contents())
+
+
+def test_pieces_have_the_numbers_of_their_ranks(opened: Open, llama: Path, gpt_oss: Path) -> None:
+    page = opened(llama, "#mesh=tp%3D16")
+    assert numbers(page.picture(f"{PREFIX}self_attn.q_proj.weight")) == [str(rank) for rank in range(16)]
+    assert numbers(page.picture(K_PROJ)) == [f"{rank}, {rank + 1}" for rank in range(0, 16, 2)]
+    assert numbers(page.picture(f"{PREFIX}self_attn.o_proj.weight")) == [str(rank) for rank in range(16)]
+    assert numbers(page.picture("model.norm.weight")) == []
+    many = opened(llama, "#mesh=tp%3D32").picture(f"{PREFIX}mlp.down_proj.weight")
+    assert (numbers(many), numbers(many, "beside")) == ([], ["0", "4", "8", "12", "16", "20", "24", "28"])
+    page = opened(gpt_oss, "#mesh=tp%3D8")
+    assert numbers(page.picture(f"{PREFIX}self_attn.o_proj.bias")) == ["0"], "the others add zeros"
+    assert numbers(page.picture(f"{PREFIX}mlp.experts.gate_up_proj_blocks")) == list("0123456")
+    assert numbers(page.picture(f"{PREFIX}mlp.experts.gate_up_proj_blocks"), "on-ground") == ["7"]
+    page = opened(gpt_oss, "#mesh=tp%3D64")
+    assert numbers(page.picture(f"{PREFIX}mlp.experts.gate_up_proj_blocks"), "beside")[-1] == "44", "the rest has none"
+    zeros = page.picture(f"{PREFIX}self_attn.o_proj.bias").locator("rect.padding")
+    assert zeros.count() == 1, "63 would be a blot"
+    zeros.hover()
+    assert page.tip[0].startswith("tp rank ") and page.tip[0] != "tp rank 0"
+
+
+def test_a_mesh_dim_of_one_rank_cuts_nothing(opened: Open, gpt_oss: Path) -> None:
+    page = opened(gpt_oss, "#mesh=tp%3D8")
+    experts = page.page.get_by_role("img", name="experts: 32 elements over 1 rank. Arrow keys go through them.")
+    assert experts.locator("text").text_content() == "every rank" and experts.locator("pattern.every").count() == 1
+    experts.focus()
+    page.press("ArrowRight")
+    assert page.tip[0] == "every rank"
+    assert page.article(f"{PREFIX}mlp.experts.gate_up_proj_blocks").locator(".dim-strip").count() == 0
+    assert (
+        opened(gpt_oss, "#mesh=ep%3D8")
+        .article(f"{PREFIX}mlp.experts.gate_up_proj_blocks")
+        .locator(".dim-strip")
+        .count()
+        == 1
+    )
+
+
+def test_words_of_segments_are_all_there(opened: Open, tmp_path: Path) -> None:
+    """The last segment has 64 of 10304 rows: its word moves up to where there is room."""
+    page = opened(_page(tmp_path, "nemotron_h", "nemotron-3-nano-30b-a3b"), "#mesh=tp%3D8")
+    words = page.picture("backbone.layers.*.mixer.in_proj.weight").locator("text.word")
+    assert words.evaluate_all("all => all.map((one) => one.lastChild.data)") == ["x", "x", "bc", "bc", "m_heads"]
+    places = words.evaluate_all("all => all.map((one) => Number(one.getAttribute('y')))")
+    assert all(b - a >= 9.9 for a, b in itertools.pairwise(places))
 
 
 def test_arrow_keys_go_through_ranks(opened: Open, llama: Path) -> None:

@@ -47,7 +47,7 @@ SHEET = """\
 # claimed: tp 3
 
 tensor                                    dtype                     tp=1              tp=2              tp=3            (tp=4)            (tp=8)           (tp=16)           (tp=32)           (tp=64)  shard
-----------------------------------------  ------------  ----------------  ----------------  ----------------  ----------------  ----------------  ----------------  ----------------  ----------------  ------------------------------------------------
+------                                    -----                     ----              ----              ----            ------            ------           -------           -------           -------  -----
 embed.weight                              BF16                   10 x 32          * 6 x 32          * 4 x 32          * 3 x 32          * 2 x 32          * 1 x 32          * 1 x 32          * 1 x 32  vocab_rows; pp first
 layers.*.norm.weight x3                   F32 to BF16                 32                32                32                32                32                32                32                32  replicated; layers over pp
 layers.*.q.weight x3                      BF16                   32 x 32           16 x 32            SHD201            8 x 32            SHD204            SHD204            SHD204            SHD204  channel_rows; layers over pp
@@ -78,7 +78,7 @@ tp=64: SHD201 11 inter cannot be dealt to 64 tp ranks: 0.17 each
 tp=64: SHD204 2 heads of one kv_heads cannot be shared by 32 ranks
 
 * rows                        mesh      rank r keeps (a..b: from a, without b; a..+n: n from a)
-----------------------------  --------  --------------------------------------------------------
+------                        ----      -------------------------------------------------------
 embed.weight, dim 0           tp=2      r=0: 0..6; r=1: 6..10, 2 zero
 embed.weight, dim 0           tp=3      r=0: 0..4; r=1: 4..8; r=2: 8..10, 2 zero
 embed.weight, dim 0           tp=4      r=0-2: 3r..+3; r=3: 9..10, 2 zero
@@ -100,12 +100,12 @@ layers.*.up.weight, dim 0     tp=4      r=0-2: 3r..+3; r=3: 9..11
 layers.*.up.weight, dim 0     tp=8      r=0-2: 2r..+2; r=3-7: 3+r..+1
 
 names, and other mesh dims    mesh  rank r keeps (a..b: from a, without b; a..+n: n from a)
-----------------------------  ----  --------------------------------------------------------
+--------------------------    ----  -------------------------------------------------------
 experts                       ep=2  2r..+2
 layers                        pp=2  r=0: 0..2; r=1: 2..3
 
 collective after      what                  over
---------------------  --------------------  ----
+----------------      ----                  ----
 embed.weight          masked_all_reduce     tp
 layers.*.o.weight     all_reduce            tp
 """

@@ -42,9 +42,7 @@ What a rank keeps, `tiny` at tp=2:
 
 | config | mesh | rank 0 before | after |  |
 | --- | --- | --: | --: | --- |
-| `tiny` | tp=2 | 2048 B | 2048 B | lays bytes out differently |
-| `tiny` | tp=4 | 1024 B | 1024 B | lays bytes out differently |
-| `tiny` | tp=8 | 512 B | 512 B | lays bytes out differently |
+| `tiny` | tp=2, 4, 8 | 512 B .. 2048 B | 512 B .. 2048 B | lay bytes out differently |
 
 </details>
 """

@@ -28,7 +28,7 @@ function attachAnswers(node, picture, cells, outline) {
       const cell = cells.find((one) => x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
       if (cell) {
         mark(cell.held);
-        return cellLines(picture, cell);
+        return cellLines(picture, exactly(picture, cell, x, y));
       }
       mark([]);
       const beside = x >= 0 && x < w && y >= h + PAD_GAP ? inPadding(down, padRows, y - h - PAD_GAP) : -1;
@@ -46,7 +46,16 @@ function attachAnswers(node, picture, cells, outline) {
   });
 }
 
-function cellLines(picture, { held, rowBand, columnBand }) {
+// What is under the pointer, also where a cell stands for many pieces that are too thin to be drawn.
+function exactly(picture, { held, rowBand, columnBand }, x, y) {
+  const { down, across, w, h } = picture;
+  const at = (cut, band, n) => (band.turns ? bands(cut).find(({ a, b }) => n >= a && n < b) || band : band);
+  const exact = { rowBand: at(down, rowBand, (y * down.n) / h), columnBand: at(across, columnBand, (x * across.n) / w) };
+  const turns = Math.max(rowBand.turns || 0, columnBand.turns || 0);
+  return { ...exact, held: turns ? holders(picture, exact.rowBand, exact.columnBand) : held, turns, among: held.length };
+}
+
+function cellLines(picture, { held, rowBand, columnBand, turns, among }) {
   const { who } = picture;
   if (!held.length) return ["no rank keeps this", here(picture, rowBand, columnBand)];
   const lines = rankLines(picture, held[0], [rowBand, columnBand]);
@@ -55,8 +64,11 @@ function cellLines(picture, { held, rowBand, columnBand }) {
     lines[0] = who.over.length === 1 ? `${who.over[0]} ranks ${ranksText(held)}` : plural(held.length, "rank");
     lines.push(`${plural(held.length, "rank")} hold the same`);
   }
+  if (turns) lines.push(turnsText(among, turns));
   return lines;
 }
+
+const turnsText = (ranks, turns) => `${plural(ranks, "rank")} take turns here, ${plural(turns, "piece")}: too thin to draw`;
 
 const here = ({ down, across }, rowBand, columnBand) =>
   `rows ${rowBand.a}..${rowBand.b} of ${down.n}, columns ${columnBand.a}..${columnBand.b} of ${across.n}`;

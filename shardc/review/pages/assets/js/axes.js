@@ -15,8 +15,9 @@ function axisSection(mesh, follow) {
         el("ul", { class: "chips" },
           axis.role !== "plain" && el("li", null, axis.role),
           axis.granule > 1 && !axis.rule.some((rule) => rule.startsWith("granule")) && el("li", null, `granule ${axis.granule}`),
-          axis.rule.map((rule) => el("li", null, rule)))),
-      el("div", { class: "axis-strip" }, cut.n ? strip(cut, { label: axis.name, tick: Math.max(axis.granule, 1), parent: size ? cut.n / size : 0, follow, unit: axis.name }) : null,
+          axis.rule.map((rule) => el("li", null, rule)),
+          axis.idle && el("li", null, "no tensor of this file has it"))),
+      el("div", { class: "axis-strip" }, cut.n ? strip(cut, { label: axis.name, tick: Math.max(axis.granule, 1), parent: size ? cut.n / size : 0, follow, unit: axis.name, ranks: ranksOf(mesh) }) : null,
         (axis.why || []).length > 0 && el("p", { class: "note" }, "granule ", axis.why.join("; "))));
   });
 }

@@ -14,9 +14,11 @@ function colour(over, sizes, k) {
 }
 
 // What fills a region: one colour; stripes of all that hold it; or the neutral hatching where every rank does.
-function paint(defs, over, sizes, who, shared = false) {
+// `turns` is the angle of straight stripes, for ranks that take turns in it.
+function paint(defs, over, sizes, who, shared = false, turns = null) {
   const count = product(sizes);
   if (!who.length) return { class: "nobody" };
+  if (turns !== null) return { style: { fill: `url(#${stripes(defs, over, sizes, who, turns)})` } };
   if (who.length === 1 && !shared) return { style: { fill: colour(over, sizes, who[0]) } };
   if (who.length === count) return { style: { fill: `url(#${everyPattern(defs)})` } };
   return { style: { fill: `url(#${stripes(defs, over, sizes, who)})` } };
@@ -31,19 +33,19 @@ function everyPattern(defs) {
   ]);
 }
 
-function stripes(defs, over, sizes, who) {
+function stripes(defs, over, sizes, who, turns = null) {
   const most = 8;
   const shown = who.length <= most ? who : Array.from({ length: most }, (_, i) => who[Math.floor((i * who.length) / most)]);
-  const width = 5;
-  return addPattern(defs, "shared", width * shown.length, shown.map((k, i) =>
-    svg("rect", { x: i * width, width, height: width * shown.length, style: { fill: colour(over, sizes, k) } })));
+  const width = turns === null ? 5 : 3;
+  return addPattern(defs, turns === null ? "shared" : "turns", width * shown.length, shown.map((k, i) =>
+    svg("rect", { x: i * width, width, height: width * shown.length, style: { fill: colour(over, sizes, k) } })), turns ?? 45);
 }
 
-function addPattern(defs, name, size, children) {
+function addPattern(defs, name, size, children, angle = 45) {
   patterns += 1;
   const id = `p${patterns}`;
   defs.append(svg("pattern", {
-    id, class: name, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)",
+    id, class: name, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})`,
   }, children));
   return id;
 }

@@ -1,5 +1,6 @@
 // A cut: n elements; o the mesh dims that cut it, s their sizes; r the regions by coordinate, the last of o fastest.
-const MOST_REGIONS = 1500;
+const MOST_REGIONS = 60000;
+const THINNEST = 1;
 const SAMPLES = 512;
 
 function expand(runs) {
@@ -48,6 +49,27 @@ function bands(cut) {
   const regions = all.reduce((sum, one) => sum + one.length, 0);
   cut.bands = regions > MOST_REGIONS ? sampled(cut, all) : swept(cut, all);
   return cut.bands;
+}
+
+// The bands as they can be drawn on `px` pixels: where ranks come again and again in bands thinner than a pixel, those
+// are one, with its ranks in `who` and how many bands it stands for in `turns`. None reaches over one of `borders`.
+function drawn(cut, px, borders = []) {
+  const out = [];
+  let group = [];
+  const close = () => {
+    const who = [...new Set(group.flatMap((band) => band.who))].sort((x, y) => x - y);
+    if (group.length > who.length) out.push({ a: group[0].a, b: group[group.length - 1].b, who, turns: group.length });
+    else out.push(...group);
+    group = [];
+  };
+  for (const band of bands(cut)) {
+    const isThin = (band.b - band.a) * px < THINNEST * cut.n;
+    if (!isThin || borders.includes(band.a)) close();
+    if (isThin) group.push(band);
+    else out.push(band);
+  }
+  close();
+  return out;
 }
 
 function swept(cut, all) {

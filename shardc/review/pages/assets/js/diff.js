@@ -26,7 +26,8 @@ function compared(place) {
   select.addEventListener("change", show);
   // A mesh of eight is large enough to see a pattern, and small enough to name its ranks.
   select.value = Math.max(0, meshes.findIndex(({ mesh }) => mesh.name === "tp=8"));
-  place.append(el("header", null, el("h3", null, "Before and after"), el("label", null, "On ", select), note), body);
+  const key = byId("key").content.cloneNode(true);
+  place.append(el("header", null, el("h3", null, "Before and after"), el("label", null, "On ", select), note), key, body);
   show();
 }
 
@@ -35,6 +36,7 @@ function meshPictures(one, mesh) {
   return [
     el("div", { class: "sides" }, ["before", "after"].map((side) => el("div", null, el("h4", null, `Bytes by rank, ${side}`), sideBytes(mesh, side)))),
     mesh.pairs.map(([a, b]) => pairPictures(one, mesh, a, b)),
+    builtOtherwise(one, mesh),
     one.more > 0 && el("p", { class: "note" }, `and ${plural(one.more, "more row")} of tensors, which are not drawn`),
   ].flat().filter(Boolean);
 }
@@ -58,14 +60,27 @@ function firstDim(own) {
   return [own.mesh[0][0], 1, 1];
 }
 
-const missing = (mesh) => el("p", { class: "missing" }, mesh.why.length ? `does not load: ${mesh.why.join("; ")}` : "does not load");
+// Local tensors that are built otherwise: the file has none of that name, so there is no picture of them.
+function builtOtherwise(one, mesh) {
+  const drawn = mesh.pairs.map(([a, b]) => (b >= 0 ? one.after.rows[b] : one.before.rows[a]).t);
+  return mesh.words.filter(([pattern]) => !drawn.includes(pattern)).map(([pattern, count, was, is]) =>
+    el("article", { class: "pair", "aria-label": pattern }, pairHead(pattern, count),
+      el("div", { class: "sides" }, [["before", was], ["after", is]].map(([side, words]) =>
+        el("div", null, el("p", { class: "side-name" }, side), el("p", { class: "said" }, words))))));
+}
+
+function pairHead(name, count) {
+  const [before, last] = nameParts(name);
+  return el("h4", null, el("span", { class: "path" }, breakable(before)), last, count > 1 && el("span", { class: "count" }, `×${whole(count)}`));
+}
+
+const missing = (mesh) => el("p", { class: "missing" }, mesh.why.length ? `does not load: ${mesh.why.join("; ")}` : "there is no such spec");
 
 function pairPictures(one, mesh, a, b) {
   const row = b >= 0 ? one.after.rows[b] : one.before.rows[a];
-  const [before, last] = nameParts(row.t);
-  return el("article", { class: "pair", "aria-label": row.t },
-    el("h4", null, el("span", { class: "path" }, before), el("wbr"), last, row.n > 1 && el("span", { class: "count" }, `×${whole(row.n)}`)),
-    el("div", { class: "sides" }, tensorSide(one, mesh, "before", a, b), tensorSide(one, mesh, "after", b, a)));
+  const sides = [["before", a, b], ["after", b, a]].filter(([side]) => mesh[side]);
+  return el("article", { class: "pair", "aria-label": row.t }, pairHead(row.t, row.n),
+    el("div", { class: "sides" }, sides.map(([side, i, other]) => tensorSide(one, mesh, side, i, other))));
 }
 
 // The picture on the other side, for its scale.
@@ -76,13 +91,14 @@ function facing(one, mesh, side, i) {
 function tensorSide(one, mesh, side, i, other) {
   const own = mesh[side];
   const head = el("p", { class: "side-name" }, side);
-  if (!own) return el("div", null, head, el("p", { class: "missing" }, "does not load on this mesh"));
   if (i < 0) return el("div", null, head, el("p", { class: "missing" }, side === "before" ? "not in the spec before" : "not in the spec any more"));
   const row = one[side].rows[i];
   const cuts = cutsOf(own, i);
   const kept = keptOf(own, i);
-  const picture = pictureOf(row, cuts, ranksOf(own), facing(one, mesh, side === "before" ? "after" : "before", other));
-  const place = el("div", { class: "picture-place", style: { minHeight: `${picture.height}px` } });
+  const beside = facing(one, mesh, side === "before" ? "after" : "before", other);
+  const picture = pictureOf(row, cuts, ranksOf(own), beside);
+  const room = (of) => `${Math.max(picture[of], beside ? beside[of] : 0)}px`;
+  const place = el("div", { class: "picture-place", style: { minHeight: room("height"), minWidth: `min(100%, ${room("width")})` } });
   whenNear(place, () => place.append(draw(picture, null, `${side}: `)));
   const said = mesh.words.filter(([pattern]) => pattern === row.t).map(([, , was, is]) => el("p", { class: "said" }, side === "before" ? was : is));
   const selected = (row.sel || []).filter((axis) => DATA.cuts[own.axes[axis]].r.length > 1);

@@ -5,16 +5,15 @@ function drawMarks(pieces, row, picture, x, y) {
   const side = w + (padColumns ? PAD_GAP + padColumns : 0);
   lines(row.m[r], y, (at, name) => svg("line", { class: name, x1: 0, x2: name === "segment" ? side + 5 : w, y1: at, y2: at }), pieces);
   lines(row.m[c], x, (at, name) => svg("line", { class: name, y1: 0, y2: name === "segment" ? h + 5 : h, x1: at, x2: at }), pieces);
-  let free = 0;
-  for (const { middle, word } of words(row.m[r], y)) {
-    const at = Math.max(middle + 3, free + 8);
-    if (at > Math.max(h, 10) + 4) continue;
-    free = at + 2;
-    pieces.append(svg("text", { class: "word", x: side + 8, y: at }, svg("title", null, word), cutShort(word, LABELS - 12)));
+  const named = words(row.m[r], y);
+  const places = spread(named.map(({ middle }) => middle + 3), 10, Math.max(h, 10) + 6);
+  for (const [i, { word }] of named.entries()) {
+    if (places[i] < 4) continue;
+    pieces.append(svg("text", { class: "word", x: side + 8, y: places[i] }, svg("title", null, word), cutShort(word, LABELS - 12)));
   }
   for (const { middle, long, word } of words(row.m[c], x)) {
     const text = cutShort(word, long - 4);
-    if (text.length > 1) pieces.append(svg("text", { class: "word", x: middle, y: h + 11, "text-anchor": "middle" }, svg("title", null, word), text));
+    if (text) pieces.append(svg("text", { class: "word", x: middle, y: h + 11, "text-anchor": "middle" }, svg("title", null, word), text));
   }
 }
 
@@ -38,7 +37,7 @@ function lines(marks, scale, line, pieces) {
 }
 
 function words(marks, scale) {
-  if (!marks || (marks.length < 2 && !marks.some(([, , , inner]) => inner.length))) return [];
+  if (!marks || marks.length < 2) return [];
   let from = 0;
   return marks.map(([size, word]) => {
     const middle = scale(from + size / 2);
@@ -47,7 +46,15 @@ function words(marks, scale) {
   });
 }
 
+// The places, as near as they can be at least `step` apart and none beyond `end`.
+function spread(places, step, end) {
+  const out = [];
+  for (const at of places) out.push(out.length ? Math.max(at, out[out.length - 1] + step) : at);
+  for (let i = out.length - 1, most = end; i >= 0; i -= 1, most -= step) out[i] = Math.min(out[i], most);
+  return out;
+}
+
 function cutShort(word, px) {
-  const most = Math.floor(px / 5.1);
+  const most = Math.floor(px / 6.1);
   return word.length <= most ? word : most < 3 ? "" : `${word.slice(0, most - 1)}…`;
 }

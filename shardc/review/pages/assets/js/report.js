@@ -109,8 +109,20 @@ function options(select, entries, value) {
   select.value = value;
 }
 
+// Meshes by the dims that have more than one rank: all of tp, then all of ep, …
+function meshOptions(shown) {
+  const groups = new Map();
+  for (const mesh of DATA.meshes) {
+    const dims = mesh.mesh.filter(([, size]) => size > 1).map(([dim]) => dim).join(" and ") || mesh.mesh[0][0];
+    groups.set(dims, [...(groups.get(dims) || []), el("option", { value: mesh.name }, `${mesh.name} (${plural(ranksOf(mesh), "rank")})`)]);
+  }
+  const inOrder = [...groups].sort(([a], [b]) => (a !== "tp") - (b !== "tp"));
+  byId("mesh").replaceChildren(...inOrder.map(([dims, own]) => el("optgroup", { label: `over ${dims}` }, own)));
+  byId("mesh").value = shown.name;
+}
+
 function fillSelects(mesh) {
-  options(byId("mesh"), DATA.meshes.map((one) => [one.name, `${one.name} (${plural(ranksOf(one), "rank")})`]), mesh.name);
+  meshOptions(mesh);
   const world = followed(mesh);
   options(byId("rank"), [["", "all ranks"], ...Array.from({ length: ranksOf(mesh) }, (_, i) => [String(i), worldName(mesh, i)])], world === null ? "" : String(world));
 }

@@ -14,8 +14,10 @@ function tensorRow(row, i, mesh, follow, tellsWhen) {
     regionsDetails(row, cuts, keptOf(mesh, i)));
 }
 
+// A dim that the picture has no room for; none where every rank has all of it.
 function dimStrip(row, dim, cut, follow) {
-  return el("div", { class: "dim-strip" }, el("span", null, `dim ${dim}: ${cut.n} over ${cut.o.join(", ")}`), strip(cut, { label: `Dim ${dim} of ${row.t}`, follow, height: 12 }));
+  if (cut.r.length === 1) return null;
+  return el("div", { class: "dim-strip" }, el("span", null, `dim ${dim}: ${cut.n} over ${cut.o.join(", ")}`), strip(cut, { label: `Dim ${dim} of ${row.t}`, follow, height: 14 }));
 }
 
 // What tells a tensor from its neighbours stands at the end: `q_proj.weight`.
@@ -25,11 +27,14 @@ function nameParts(name) {
   return [parts.slice(0, at).join(".") + (at ? "." : ""), parts.slice(at).join(".")];
 }
 
+// A line may break behind a dot.
+const breakable = (path) => path.split(/(?<=\.)/).map((part) => [part, el("wbr")]);
+
 function tensorWords(row, mesh, follow, tellsWhen) {
   const [before, last] = nameParts(row.t);
   const selected = [...new Set(row.sel || [])].filter((axis) => DATA.cuts[mesh.axes[axis]].r.length > 1);
   return [
-    el("h4", null, el("span", { class: "path" }, before), el("wbr"), el("span", null, last), row.n > 1 && el("span", { class: "count" }, `×${whole(row.n)}`)),
+    el("h4", null, el("span", { class: "path" }, breakable(before)), el("span", null, last), row.n > 1 && el("span", { class: "count" }, `×${whole(row.n)}`)),
     el("p", { class: "formula" }, row.f),
     row.m.flatMap((marks) => marks.filter(([, , , inner]) => inner.length).map(repeatStrip)),
     el("ul", { class: "chips" }, tensorChips(row, mesh)),
@@ -46,7 +51,7 @@ function tensorChips(row, mesh) {
     el("li", null, row.d === row.l ? row.d : `${row.d}, loaded as ${row.l}`),
     row.fm !== "dense" && el("li", null, row.fm),
     todo.map(([what, over]) => el("li", { class: "todo" }, `${what} over ${over}`)),
-    (row.on || []).map((on) => el("li", null, on.includes(":") ? on : `${on} only`)),
+    (row.on || []).map((on) => el("li", null, `${on} only`)),
     row.v && el("li", null, `holds each rank's own ${row.v.join(", ")}`),
   ];
 }
@@ -63,7 +68,7 @@ function repeatStrip([size, , , inner]) {
   const period = inner.reduce((sum, [n]) => sum + n, 0);
   return el("div", { class: "dim-strip" },
     el("span", null, `${plural(period, "row")}, ${plural(size / period, "time")} over:`),
-    el("ol", { class: "repeat" }, inner.map(([n, word]) => el("li", { style: { flexGrow: n } }, word, el("small", null, n)))));
+    el("ol", { class: "repeat" }, inner.map(([n, word]) => el("li", { style: { flexGrow: n, flexShrink: word.length ** 2 }, title: word }, word, el("small", null, n)))));
 }
 
 function tensorFigures(row, mesh, cuts, kept, follow) {
@@ -77,9 +82,9 @@ function tensorFigures(row, mesh, cuts, kept, follow) {
   return el("dl", { class: "figures" },
     pair("file", shapeText(row.s), "mono"),
     pair(follow ? "this rank" : "per rank", cuts.length ? local.join(" × ") : "scalar", "mono"),
-    row.u && pair("units", `${unitsText(row, mesh, follow)}`, "mono"),
+    row.u && pair(mesh.declared[row.u[0]].name, unitsText(row, mesh, follow), "mono"),
     Math.max(...counts) !== row.n && pair("tensors", `${spanText(counts, whole)} of ${whole(row.n)}`),
-    pair("bytes", `${bytesText(file)} → ${spanText(held, bytesText)}`),
+    pair(row.n > 1 ? "bytes, all" : "bytes", `${bytesText(file)} → ${spanText(held, bytesText)}`),
     ranksOf(mesh) > 1 && pair("copies", copiesText(mesh, cuts, kept, file, row)));
 }
 

@@ -33,7 +33,23 @@ def test_the_error_is_what_check_prints(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     run = CliRunner().invoke(shardc, ["check", "specs/qwen3_moe.yaml"])
     assert run.exit_code == 1
-    assert blocks("text") == [f"$ shardc check specs/qwen3_moe.yaml\n{run.output}"]
+    assert blocks("text")[0] == f"$ shardc check specs/qwen3_moe.yaml\n{run.output}"
+
+
+def test_the_diff_is_what_diff_prints(tmp_path: Path) -> None:
+    """Its head and its tail are left out."""
+    for folder, factors in (("before", "heads * head_dim"), ("after", "head_dim * heads")):
+        specs = tmp_path / folder
+        (specs / "checkpoints").mkdir(parents=True)
+        shutil.copy(ROOT / "specs" / "checkpoints" / "olmo-2-7b.json", specs / "checkpoints")
+        text = (ROOT / "specs" / "olmo2.yaml").read_text()
+        (specs / "olmo2.yaml").write_text(
+            text.replace("q_norm.weight: {shape: [heads * head_dim]", f"q_norm.weight: {{shape: [{factors}]")
+        )
+    run = CliRunner().invoke(shardc, ["diff", "--against", str(tmp_path / "before"), str(tmp_path / "after")])
+    command, spec, *said = blocks("text")[1].splitlines()
+    assert (command, spec) == ("$ shardc diff --against origin/main", "specs/olmo2.yaml: layout (SHD601)")
+    assert "\n".join(said) in run.output
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\((?!http)([^)#]+)", README))

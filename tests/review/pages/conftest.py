@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.review.pages.browser import Opened
+from tests.review.pages.reports import page_in
 
 SCREENSHOTS = Path(__file__).parent.parent.parent / "artifacts" / "screenshots"
 
@@ -52,3 +53,18 @@ def opened(browser: Any) -> Iterator[Callable[..., Opened]]:
 def screenshots() -> Path:
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     return SCREENSHOTS
+
+
+@pytest.fixture(scope="session")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return page_in(tmp_path_factory.mktemp("llama"), "llama", "llama-3.1-8b")
+
+
+@pytest.fixture(scope="session")
+def glm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return page_in(tmp_path_factory.mktemp("glm"), "glm5_next", "glm-5.3-flash")
+
+
+@pytest.fixture(scope="session")
+def gpt_oss(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return page_in(tmp_path_factory.mktemp("gpt_oss"), "gpt_oss", "gpt-oss-20b-mxfp4")

@@ -13,6 +13,7 @@ from shardc.cli.specs import evidence_of, resolve_file
 from shardc.plan.bound import Bound, bind
 from shardc.plan.compile import compile_plan
 from shardc.plan.plan import Plan
+from shardc.review.pages.report import report_html
 from shardc.review.pages.report_data import report_data
 from shardc.review.pages.shown_meshes import shown_meshes
 from tests.support import ROOT, checkpoint
@@ -45,6 +46,21 @@ def data_of(spec: str, name: str) -> dict[str, Any]:
     data = report_data(name, shown.compiled, shown.first, target.sizes)
     found: dict[str, Any] = json.loads(json.dumps(data))
     return found
+
+
+def page_of(spec: str, name: str) -> str:
+    """The report of a recorded checkpoint on all meshes that its target claims."""
+    bound = recorded(spec, name)
+    target = next(one for one in bound.resolved.spec.targets if one.checkpoint == name)
+    shown = shown_meshes(bound, target, None)
+    return report_html(name, shown.compiled, shown.first, target.sizes)
+
+
+def page_in(folder: Path, spec: str, name: str) -> Path:
+    """The same as a file."""
+    path = folder / f"{spec}.html"
+    path.write_text(page_of(spec, name), encoding="utf-8")
+    return path
 
 
 def row_named(data: Mapping[str, Any], name: str) -> int:

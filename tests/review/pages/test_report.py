@@ -5,19 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from shardc.review.pages.report import report_html
-from shardc.review.pages.shown_meshes import shown_meshes
-from tests.review.pages.reports import embedded, recorded
+from tests.review.pages.reports import embedded, page_of
 
 MOST_BYTES = 3_000_000
-
-
-def page_of(spec: str, name: str) -> str:
-    """The report of a recorded checkpoint on all meshes that its target claims."""
-    bound = recorded(spec, name)
-    target = next(one for one in bound.resolved.spec.targets if one.checkpoint == name)
-    shown = shown_meshes(bound, target, None)
-    return report_html(name, shown.compiled, shown.first, target.sizes)
 
 
 @cache

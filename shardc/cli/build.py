@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 
-from shardc.cli.output import HELP, format_option, plural, report
+from shardc.cli.output import HELP, format_option, report
 from shardc.cli.specs import DEFAULT_SPECS, check_file, spec_files
 from shardc.diagnostics import Diagnostic, Label
 from shardc.diagnostics.findings import counts
+from shardc.diagnostics.wording import plural
 from shardc.emit.tree import Difference, Tree, differences, tree, write
 from shardc.review.sheets.tree import sheet_trees
 from shardc.rules.check import Checked

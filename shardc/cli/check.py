@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from shardc.cli.output import HELP, format_option, plural, report
+from shardc.cli.output import HELP, format_option, report
 from shardc.cli.specs import check_file, spec_files
 from shardc.diagnostics import Diagnostic
 from shardc.diagnostics.findings import counts
+from shardc.diagnostics.wording import plural
 
 
 @click.command("check", context_settings=HELP)

@@ -55,9 +55,5 @@ def drawn(findings: Sequence[Diagnostic], format_: str, summary: str = "") -> st
     )  # fmt: skip
 
 
-def plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
 def _wants_color() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

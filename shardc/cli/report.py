@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from shardc.checkpoint import read_checkpoint
-from shardc.cli.output import HELP, plural, report
+from shardc.cli.output import HELP, report
 from shardc.cli.specs import evidence_of, recorded, resolve_file
 from shardc.diagnostics import Diagnostic
+from shardc.diagnostics.wording import plural
 from shardc.emit.tree import replace_file
 from shardc.plan.bound import Bound, bind
 from shardc.plan.evidence import Evidence

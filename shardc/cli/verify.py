@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from shardc.cli.checkpoints import checkpoint_paths
-from shardc.cli.output import HELP, format_option, plural, report
+from shardc.cli.output import HELP, format_option, report
 from shardc.cli.spec_folder import SpecFolder
 from shardc.cli.specs import DEFAULT_SPECS, resolve_file
 from shardc.cli.verified import Verified, verify
 from shardc.cli.verify_many import report_many
+from shardc.diagnostics.wording import plural
 from shardc.plan.as_text import size
 
 

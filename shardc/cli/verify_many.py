@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import click
 
-from shardc.cli.output import FOR_PEOPLE, drawn, plural, report
+from shardc.cli.output import FOR_PEOPLE, drawn, report
 from shardc.cli.verified import Verified
 from shardc.diagnostics import Diagnostic
 from shardc.diagnostics.findings import counts
+from shardc.diagnostics.wording import plural
 from shardc.plan.as_text import size, table
 
 _HEADINGS = ("spec", "checkpoint", "tensors", "bytes", "valid tp", "findings")

@@ -1,4 +1,4 @@
-"""Phrases that several formats share."""
+"""Phrases that several formats and commands share."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ def word(value: object) -> str:
 def valid_choices(diagnostic: Diagnostic) -> list[str]:
     """`valid tp: 1, 2, 4` for each mesh dim (or other choice) of which the finding knows the legal values."""
     return [f"valid {name}: {', '.join(map(word, values)) or 'none'}" for name, values in diagnostic.valid.items()]
+
+
+def plural(count: int, word: str) -> str:
+    """`1 error`, `1,024 tensors`"""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def location(span: Span) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shardc.diagnostics.wording import plural
 from shardc.review.diff import MEANINGS, MeshChange, SpecChange
-from shardc.review.wording import meshes_words, plural
+from shardc.review.wording import meshes_words
 
 #: Meshes that a sentence names before it only counts them; checkpoints likewise.
 _MESHES, _CHECKPOINTS = 8, 2

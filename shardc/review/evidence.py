@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from shardc.checkpoint import Checkpoint
+from shardc.diagnostics.wording import plural
 from shardc.review.diff import Evidence
-from shardc.review.wording import plural
 
 #: Keys of a config that are named before they are only counted.
 _NAMED = 4

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shardc.diagnostics.wording import plural
 from shardc.plan.as_text import size
 from shardc.review.diff import CODES, Class, Diff, Item, MeshChange, SpecChange
-from shardc.review.wording import plural
 
 
 def headline(diff: Diff) -> str:

@@ -8,10 +8,6 @@ from math import prod
 from shardc.plan.resolved import in_order
 
 
-def plural(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
 def mesh_words(mesh: Mapping[str, int]) -> str:
     """`tp=8 ep=2`; mesh dims of one rank are left out, but never all of them."""
     return " ".join(f"{dim}={size}" for dim, size in mesh.items() if size > 1) or "tp=1"

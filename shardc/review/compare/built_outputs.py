@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from shardc.diagnostics.wording import plural
 from shardc.plan.as_text import shape
 from shardc.plan.names import starred
 from shardc.plan.output_layout import OutputLayout
 from shardc.plan.output_ranks import output_layouts
 from shardc.plan.plan import Coords, Plan
 from shardc.review.diff import Cut
-from shardc.review.wording import plural
 
 
 def changed_outputs(before: Plan, after: Plan) -> list[Cut]:

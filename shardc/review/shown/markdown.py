@@ -6,13 +6,14 @@ import difflib
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 
+from shardc.diagnostics.wording import plural
 from shardc.plan.as_text import size
 from shardc.review.diff import CLASSES, MEANINGS, Diff, Item, SpecChange
 from shardc.review.effects import Row, by_checkpoint, effect
 from shardc.review.effects import rows as mesh_rows
 from shardc.review.shown.escape import code, fenced, in_html, words
 from shardc.review.summary import bytes_of, classes, first_cut, footer, headline, is_rewritten
-from shardc.review.wording import mesh_words, plural
+from shardc.review.wording import mesh_words
 
 #: The first line, by which a bot finds the comment that it wrote before.
 MARK = "<!-- shardc:diff -->"

@@ -120,12 +120,13 @@ def test_groups_that_differ_say_which_of_them_has_a_condition() -> None:
     assert row["on"] == ["mtp_dsa: pp last"]
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "specs").glob("*.yaml")), ids=lambda file: file.stem)
+WITH_TARGETS = [file for file in sorted((ROOT / "specs").glob("*.yaml")) if "checkpoint:" in file.read_text()]
+
+
+@pytest.mark.parametrize("file", WITH_TARGETS, ids=lambda file: file.stem)
 def test_no_spec_has_a_shape_that_a_report_cannot_say(file: Path) -> None:
-    """The first checkpoint of each spec is drawn; a spec without targets has none."""
+    """The first checkpoint of each spec that has one is drawn."""
     resolved, _ = resolve_file(file)
     assert resolved is not None
-    if not resolved.spec.targets:
-        pytest.skip(f"{file.name} has no target")
     data = data_of(file.stem, resolved.spec.targets[0].checkpoint)
     assert data["rows"] and data["meshes"]

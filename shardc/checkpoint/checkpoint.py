@@ -19,7 +19,8 @@ from shardc.diagnostics.findings import counts
 from shardc.plan.evidence import Grids
 from shardc.spec.dtypes import nbytes
 
-_TABLE_SUFFIXES = (".json.gz", ".json")
+#: How the files of tensor tables end.
+TABLE_SUFFIXES = (".json", ".json.gz")
 _EXPECTED = "a directory of config.json and *.safetensors, or a tensor table (.json, .json.gz)"
 
 
@@ -64,11 +65,16 @@ def read_checkpoint(path: Path, tp: int | None = None) -> tuple[Checkpoint | Non
             return None, [gguf]
         if path.is_dir():
             return _read_directory(path, tp)
-        if path.is_file() and path.name.endswith(_TABLE_SUFFIXES):
+        if path.is_file() and path.name.endswith(TABLE_SUFFIXES):
             return _read_table(path)
         return None, [_no_checkpoint(path)]
     except OSError as error:
         return None, [unreadable(path, error, help=f"a checkpoint is {_EXPECTED}")]
+
+
+def table_name(path: Path) -> str:
+    """The name that a table's checkpoint has: the file's without its ending."""
+    return path.name.removesuffix(".gz").removesuffix(".json")
 
 
 def _read_directory(path: Path, tp: int | None) -> tuple[Checkpoint | None, list[Diagnostic]]:
@@ -94,7 +100,7 @@ def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
     headers, findings = table_headers(table)
     if headers is None:
         return None, findings
-    name = path.name.removesuffix(".gz").removesuffix(".json")
+    name = table_name(path)
     config = config_of(table)
     architectures = _named(config.data) or _named({"architectures": [table.data.get("architecture")]})
     return Checkpoint(name, str(path), config, architectures, headers, None), []

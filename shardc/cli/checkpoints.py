@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-_TABLES = (".json", ".json.gz")
+from shardc.checkpoint import TABLE_SUFFIXES
+
 _OF_A_CHECKPOINT = ("config.json", "adapter_config.json")
 _WEIGHTS = (".safetensors", ".safetensors.index.json", ".gguf", ".bin", ".pt", ".pth")
 
@@ -30,4 +31,4 @@ def _tables(path: Path) -> list[Path]:
     names = sorted(entry.name for entry in path.iterdir()) if path.is_dir() else []
     if any(name in _OF_A_CHECKPOINT or name.endswith(_WEIGHTS) for name in names):
         return []
-    return [path / name for name in names if name.endswith(_TABLES)]
+    return [path / name for name in names if name.endswith(TABLE_SUFFIXES)]

@@ -11,18 +11,20 @@ from pathlib import Path
 import click
 
 from shardc.cli.output import HELP, report
-from shardc.cli.sides import Side, is_commit, of_commit, of_folders, repository
+from shardc.cli.sides import Side, commit_of, of_commit, of_folders
 from shardc.cli.specs import DEFAULT_SPECS, check_file
 from shardc.cli.versions import changed_checkpoints, spec_changes
 from shardc.diagnostics.findings import counts
 from shardc.emit.tree import differences, tree
 from shardc.review.diff import CLASSES, Checks, Class, Diff, SpecChange
 from shardc.review.evidence import evidence_changes
+from shardc.review.git import GitError
 from shardc.review.sheets.tree import sheet_trees
 from shardc.review.shown.as_json import as_data
 from shardc.review.shown.findings import as_findings
 from shardc.review.shown.markdown import as_markdown
 from shardc.review.shown.text import as_text
+from shardc.review.summary import contracts_that_hold
 from shardc.rules.check import Checked
 
 
@@ -75,21 +77,33 @@ def command(paths: tuple[Path, ...], against: str, format_: str, out: Path, fail
 
 
 def _sides(against: str, paths: tuple[Path, ...], into: Path) -> tuple[Side, Side]:
-    folder = Path(against)
+    """What there was and what there is. `against` is a folder where it is no commit."""
     if not against.strip():
         raise click.UsageError("--against is empty: name a commit, `REF...` or a folder")
-    if is_commit(against) or not folder.is_dir():
-        before = of_commit(against, paths, into)
-        top = repository()
-        assert top is not None
-        after = of_folders(paths, top)
+    help = f"fetch it first, or write ./{against} for a folder"
+    why = f"neither a commit here nor a folder; {help}"
+    try:
+        top, commit = commit_of(against)
+    except GitError as error:
+        top, commit, why = Path(), None, str(error)
+    if commit is not None:
+        try:
+            before, after = of_commit(against, commit, paths, top, into), of_folders(paths, top)
+        except GitError as error:
+            raise click.UsageError(f"--against {against}: {error}") from None
+    elif Path(against).is_dir():
+        before, after = _folders(Path(against), paths)
     else:
-        if len(paths) > 1 or paths[0].is_file():
-            raise click.UsageError(f"--against {against} is a folder: give one folder to compare with it")
-        before, after = of_folders((folder,), folder), of_folders(paths, paths[0])
+        raise click.UsageError(f"--against {against}: {why}")
     if not before.specs and not after.specs:
         raise click.UsageError(f"no *.yaml in {', '.join(map(str, paths))}, now or in {against}")
     return before, after
+
+
+def _folders(against: Path, paths: tuple[Path, ...]) -> tuple[Side, Side]:
+    if len(paths) > 1 or paths[0].is_file():
+        raise click.UsageError(f"--against {against} is a folder: give one folder to compare with it")
+    return of_folders((against,), against), of_folders(paths, paths[0])
 
 
 def _classes(given: str) -> set[Class]:
@@ -107,7 +121,7 @@ def _checks(specs: tuple[SpecChange, ...], after: Side, generated: Path | None) 
     errors, warnings, _ = counts(finding for _, findings in checked for finding in findings)
     sound = [one for one, findings in checked if one is not None and not counts(findings).errors]
     stale = tuple(_stale(sound, generated)) if sound and generated is not None and generated.is_dir() else ()
-    return Checks(errors, warnings, _contracts(specs), stale)
+    return Checks(errors, warnings, contracts_that_hold(specs), stale)
 
 
 def _stale(checked: list[Checked], generated: Path) -> Iterator[str]:
@@ -115,17 +129,3 @@ def _stale(checked: list[Checked], generated: Path) -> Iterator[str]:
     modules = tree(one.resolved for one in checked if one.resolved is not None)
     for folder, wanted in [(generated, modules), *sheet_trees(checked).items()]:
         yield from (difference.path.as_posix() for difference in differences(wanted, folder, complete=False))
-
-
-def _contracts(specs: tuple[SpecChange, ...]) -> int:
-    """Contracts that hold on every mesh that is claimed, each once for each checkpoint."""
-    out = 0
-    for spec in specs:
-        held: set[tuple[object, ...]] = set()
-        broken: set[tuple[object, ...]] = set()
-        for mesh in spec.meshes:
-            if mesh.after.claimed and mesh.after.compiled is not None:
-                held |= {(mesh.checkpoint, *one.contract.path) for one in mesh.after.compiled.holds}
-                broken |= {(mesh.checkpoint, *one.contract.path) for one in mesh.after.compiled.contracts}
-        out += len(held - broken)
-    return out

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from shardc.checkpoint import read_checkpoint
+from shardc.checkpoint import read_checkpoint, table_name
 from shardc.cli.output import HELP, report
 from shardc.cli.specs import evidence_of, recorded, resolve_file
 from shardc.diagnostics import Diagnostic
@@ -113,12 +113,12 @@ def _evidence(spec: Path, resolved: Resolved, given: str | None) -> tuple[str, E
     path = Path(name)
     if given is None or not path.exists():
         known = {target.checkpoint for target in resolved.spec.targets}
-        known |= {file.name.split(".json")[0] for file in folder.glob("*.json*")} if not known else set()
+        known |= {table_name(file) for file in folder.glob("*.json*")} if not known else set()
         choices = f"; {spec.name} names {', '.join(sorted(known))}" if known else ""
         raise click.UsageError(f"there is no checkpoint {name} in {folder.as_posix()}/, and no such path{choices}")
     found, findings = read_checkpoint(path)
-    shown = (path if path.name not in ("", "..") else path.resolve()).name
-    return shown.removesuffix(".gz").removesuffix(".json"), (evidence_of(found, name) if found else None), findings
+    shown = table_name(path if path.name not in ("", "..") else path.resolve())
+    return shown, (evidence_of(found, name) if found else None), findings
 
 
 def _target(resolved: Resolved, spec: Path, name: str, given: str | None) -> Target | None:

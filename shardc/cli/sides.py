@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from shardc.review.git import GitError, commit_of, top_of, write_files
+from shardc.checkpoint import TABLE_SUFFIXES, table_name
+from shardc.review import git
 
 _SPEC = ".yaml"
-_TABLES = (".json", ".json.gz")
 _RECORDED = "checkpoints"
 
 
@@ -45,43 +45,29 @@ def of_folders(paths: tuple[Path, ...], top: Path) -> Side:
     return Side(*_sorted_out({PurePosixPath(name): file for name, file in files.items()}))
 
 
-def of_commit(ref: str, paths: tuple[Path, ...], into: Path) -> Side:
-    """The same of a commit, written to `into`. Raises UsageError where git can't give them."""
-    try:
-        top = top_of(Path())
-        commit = commit_of(ref, top)
-        if commit is None:
-            help = f"fetch it first, or write ./{ref} for a folder"
-            raise click.UsageError(f"--against {ref}: neither a commit here nor a folder; {help}")
-        wanted = [PurePosixPath(_below(path, top)) for path in paths]
-        folders = {path.parent if path.suffix == _SPEC else path for path in wanted}
-        found = write_files(commit, top, sorted(folders), (_SPEC, *_TABLES), into)
-    except GitError as error:
-        raise click.UsageError(f"--against {ref}: {error}") from None
+def commit_of(ref: str) -> tuple[Path, str | None]:
+    """The top of the repository around the current folder, and the commit that `ref` names in it, if there is one.
+
+    Raises GitError where there is no repository.
+    """
+    top = git.top_of(Path())
+    return top, git.commit_of(ref, top)
+
+
+def of_commit(ref: str, commit: str, paths: tuple[Path, ...], top: Path, into: Path) -> Side:
+    """The same of a commit, which was given as `ref`, written to `into`; GitError where git can't give the files."""
+    wanted = [PurePosixPath(_below(path, top)) for path in paths]
+    folders = {path.parent if path.suffix == _SPEC else path for path in wanted}
+    found = git.write_files(commit, top, sorted(folders), (_SPEC, *TABLE_SUFFIXES), into)
     here = [path for path in found if path.suffix != _SPEC or any(_holds(one, path) for one in wanted)]
     return Side(*_sorted_out({path: into / path for path in here}), ref, into)
-
-
-def repository() -> Path | None:
-    """The top of the repository that the current folder is in; None where it is in none."""
-    try:
-        return top_of(Path())
-    except GitError:
-        return None
-
-
-def is_commit(ref: str) -> bool:
-    try:
-        return commit_of(ref, top_of(Path())) is not None
-    except GitError:
-        return False
 
 
 def _sorted_out(files: Mapping[PurePosixPath, Path]) -> tuple[dict[str, Path], dict[str, Path]]:
     """Specs by path, and recorded checkpoints by name."""
     specs = {str(path): file for path, file in files.items() if path.suffix == _SPEC}
-    tables = [path for path in files if path.parent.name == _RECORDED and path.name.endswith(_TABLES)]
-    return specs, {path.name.removesuffix(".gz").removesuffix(".json"): files[path] for path in tables}
+    tables = [path for path in files if path.parent.name == _RECORDED and path.name.endswith(TABLE_SUFFIXES)]
+    return specs, {table_name(files[path]): files[path] for path in tables}
 
 
 def _holds(wanted: PurePosixPath, path: PurePosixPath) -> bool:

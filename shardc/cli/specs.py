@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from shardc.checkpoint import Checkpoint, read_checkpoint
+from shardc.checkpoint import TABLE_SUFFIXES, Checkpoint, read_checkpoint
 from shardc.diagnostics import Diagnostic
 from shardc.plan.evidence import Evidence
 from shardc.plan.resolve import resolve
@@ -50,7 +50,7 @@ def recorded(folder: Path) -> Callable[[str], tuple[Evidence | None, list[Diagno
     """Looks checkpoints up in `<folder>/<name>.json` or `.json.gz`."""
 
     def find(name: str) -> tuple[Evidence | None, list[Diagnostic]]:
-        for suffix in (".json", ".json.gz"):
+        for suffix in TABLE_SUFFIXES:
             path = folder / f"{name}{suffix}"
             if path.exists():
                 checkpoint, findings = _read(path)

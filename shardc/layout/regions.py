@@ -95,8 +95,7 @@ def _regions(expr: Expr, scope: Scope) -> list[Region]:
             share = scope.splits[id].share(scope.rank)
             if share.run_count > MAX_REGIONS:
                 raise _too_many(expr)
-            *runs, (start, stop) = share.runs
-            return [*((a, b, 0) for a, b in runs), (start, stop, share.pad)]
+            return list(share.with_padding)
         case Per(child, parent):
             return [_part_of_group(child, parent, scope, expr)]
         case Cat(parts):

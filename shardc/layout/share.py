@@ -43,6 +43,12 @@ class Share:
         for start in range(self.start, self.stop, self.step):
             yield start, min(start + self.block, self.stop)
 
+    @property
+    def with_padding(self) -> tuple[tuple[int, int, int], ...]:
+        """Its runs as regions (start, stop, pad), the padding behind the last."""
+        *whole, (start, stop) = self.runs
+        return (*((a, b, 0) for a, b in whole), (start, stop, self.pad))
+
     def __contains__(self, element: int) -> bool:
         return self.start <= element < self.stop and (element - self.start) % self.step < self.block
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from shardc.diagnostics.wording import plural
 from shardc.plan.as_text import size
@@ -22,6 +22,19 @@ def headline(diff: Diff) -> str:
     return (
         f"{plural(len(diff.specs), 'spec')} changed · {tensors}, {counts['added']} added, {counts['removed']} removed"
     )
+
+
+def contracts_that_hold(specs: Iterable[SpecChange]) -> int:
+    """Contracts that hold on every mesh that is claimed, each once for each checkpoint."""
+    out = 0
+    for spec in specs:
+        held: dict[tuple[object, ...], bool] = {}
+        for mesh in spec.meshes:
+            if mesh.after.claimed and mesh.after.compiled is not None:
+                for path, (holds, _) in mesh.after.compiled.asked.items():
+                    held[mesh.checkpoint, *path] = holds and held.get((mesh.checkpoint, *path), True)
+        out += sum(held.values())
+    return out
 
 
 def is_rewritten(item: Item) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shardc.plan.as_text import shape
-from shardc.plan.names import starred
 from shardc.plan.plan import Coords, Plan
+from shardc.plan.rows import shown_name
 from shardc.review.by_rank import ByRank
 from shardc.review.compare.content import Content, Contents, Ranks
 from shardc.review.compare.pairs import Held, Pair
@@ -36,15 +36,9 @@ def changed_cuts(pairs: list[Pair], sides: Sides) -> list[Cut]:
         if pair.before is None or pair.after is None:
             continue
         for count, words in _differences(pair.before, pair.after, sides):
-            key = (shown(pair.after), *words)
+            key = (shown_name(pair.after.part), *words)
             found[key] = found.get(key, 0) + count
     return [Cut(pattern, count, before, after) for (pattern, before, after), count in found.items()]
-
-
-def shown(held: Held) -> str:
-    """What the file calls its tensors, with `*` for indices: the parts of a format have names of their own."""
-    pattern = starred(held.family.entry.pattern)
-    return held.part.part.named(pattern) if held.part.part else pattern
 
 
 def _differences(before: Held, after: Held, sides: Sides) -> Iterator[tuple[int, tuple[str, str]]]:

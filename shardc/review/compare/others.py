@@ -140,19 +140,34 @@ def _aligned(
 
     A second one of a name is `name #2`.
     """
+    gone, now = _by_name(was, name, old), _by_name(is_, name, new)
     out: list[Two[T]] = []
-    for named in dict.fromkeys([*map(name, is_), *map(name, was)]):
-        left = [one for one in was if name(one) == named]
-        pairs: list[tuple[T | None, T | None]] = []
-        for one in (one for one in is_ if name(one) == named):
-            twin = next((other for other in left if old(other) == new(one)), None)
+    for named in dict.fromkeys([*now, *gone]):
+        left = gone.get(named, [])
+        pairs: list[tuple[_Meant[T] | None, _Meant[T] | None]] = []
+        for one in now.get(named, []):
+            twin = next((other for other in left if other[1] == one[1]), None)
             if twin is not None:
                 left.remove(twin)
             pairs.append((twin, one))
         pairs = [(twin or (left.pop(0) if left else None), one) for twin, one in pairs]
         for i, (before, after) in enumerate([*pairs, *((one, None) for one in left)]):
-            same = before is not None and after is not None and old(before) == new(after)
-            out.append(Two(f"{named} #{i + 1}" if i else named, before, after, same))
+            same = before is not None and after is not None and before[1] == after[1]
+            two = before[0] if before else None, after[0] if after else None
+            out.append(Two(f"{named} #{i + 1}" if i else named, *two, same))
+    return out
+
+
+#: A thing, and what it means.
+_Meant = tuple[T, Hashable]
+
+
+def _by_name(
+    things: Sequence[T], name: Callable[[T], str], meaning: Callable[[T], Hashable]
+) -> dict[str, list[_Meant[T]]]:
+    out: dict[str, list[_Meant[T]]] = {}
+    for one in things:
+        out.setdefault(name(one), []).append((one, meaning(one)))
     return out
 
 

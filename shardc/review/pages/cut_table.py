@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from shardc.layout.regions import Regions
@@ -57,7 +57,7 @@ class PlanCuts:
 
     def axis(self, split: Split) -> int:
         """The number of an axis as it is dealt."""
-        regions = tuple(_with_padding(share.runs, share.pad) for share in split.shares)
+        regions = tuple(share.with_padding for share in split.shares)
         return self.table.add(Cut(split.size, ByRank((split.over,), (len(split.shares),), regions)))
 
 
@@ -89,8 +89,3 @@ def _run_length(regions: Regions, i: int) -> int:
             break
         count += 1
     return count
-
-
-def _with_padding(runs: Iterable[tuple[int, int]], pad: int) -> Regions:
-    *whole, (start, stop) = runs
-    return (*((a, b, 0) for a, b in whole), (start, stop, pad))

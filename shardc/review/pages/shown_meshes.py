@@ -8,13 +8,12 @@ from math import prod
 
 from shardc.plan.bound import Bound
 from shardc.plan.compile import Compiled, compile_plan
-from shardc.rules.check import claimed_meshes
+from shardc.rules.check import HINTED, claimed_meshes
 from shardc.spec.target import Target
 
 #: Ranks of the largest mesh that is drawn.
 MOST_RANKS = 64
 _PREFERRED_TP = 8
-_POWERS = (1, 2, 4, 8, 16, 32, 64)
 
 Mesh = Mapping[str, int]
 
@@ -61,7 +60,7 @@ def _together(mesh: Mesh) -> bool:
 
 def _powers(bound: Bound) -> list[Mesh]:
     others = dict.fromkeys(bound.resolved.mesh_dims, 1)
-    return [{**others, "tp": size} for size in _POWERS]
+    return [{**others, "tp": size} for size in HINTED]
 
 
 def _preferred(meshes: Sequence[Mesh]) -> Mesh:

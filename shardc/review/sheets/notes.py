@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from shardc.layout.regions import Regions
 from shardc.layout.split import Split
 from shardc.plan.as_text import table
 from shardc.plan.collectives import Collective, at_work
@@ -37,7 +36,10 @@ def other_cut_lines(cuts: Cuts, meshes: Sequence[OnMesh]) -> list[str]:
     for on in meshes:
         for over in (dim for dim, n in on.mesh.items() if n > 1):
             lines += _dims_over(cuts, on, over) if over != "tp" else []
-            lines += [(axis, named(on.mesh), words(_elements(split))) for axis, split in _selecting(cuts, on, over)]
+            lines += [
+                (axis, named(on.mesh), words([share.with_padding for share in split.shares]))
+                for axis, split in _selecting(cuts, on, over)
+            ]
     return _table("names, and other mesh dims", list(dict.fromkeys(lines)))
 
 
@@ -77,12 +79,3 @@ def collective_lines(meshes: Sequence[OnMesh]) -> list[str]:
 
 def _table(heading: str, lines: Sequence[tuple[str, str, str]]) -> list[str]:
     return table([(heading, "mesh", _KEEPS), *lines], set(), STEP) if lines else []
-
-
-def _elements(split: Split) -> list[Regions]:
-    """What each rank has of an axis, and the padding behind it."""
-    out: list[Regions] = []
-    for share in split.shares:
-        *runs, (start, stop) = share.runs
-        out.append((*((a, b, 0) for a, b in runs), (start, stop, share.pad)))
-    return out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import prod
@@ -21,6 +22,9 @@ from shardc.review.wording import mesh_words
 
 #: Tensors of one checkpoint that are drawn; a comparison of more is no longer one for eyes.
 MOST_TENSORS = 60
+
+
+_NUMBER = re.compile(r"[0-9]+")
 
 
 class Tables:
@@ -111,15 +115,19 @@ def _mesh(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """Which tensors are drawn: by their names, or by an axis that changed; all weights where there are neither."""
+    """Which tensors are drawn: by their names, or by an axis that changed; all weights where there are neither.
 
-    names: Collection[str]
+    `names` has them by their form with `*` for numbers.
+    """
+
+    names: Mapping[str, Collection[str]]
     axes: Collection[str]
 
     def has(self, row: TensorRow) -> bool:
         if not self.names and not self.axes:
             return row.is_main
-        if row.name in self.names or any(fnmatchcase(row.part.first, name) for name in self.names):
+        first = row.part.first
+        if any(row.name == name or fnmatchcase(first, name) for name in self.names.get(_starred(first), ())):
             return True
         mentioned = axes_of_dims(row.family.entry.dims, dict.fromkeys(self.axes)) | set(row.family.selecting)  # type: ignore[arg-type]
         return row.is_main and not mentioned.isdisjoint(self.axes)
@@ -129,7 +137,10 @@ def _wanted(spec: SpecChange, meshes: Sequence[MeshChange]) -> _Wanted:
     items = [item for item in spec.tensors if item.classes != ("equal",)]
     names = {cut.pattern for mesh in meshes for cut in mesh.cuts} | {item.name for item in items}
     axes = {item.name.rpartition(".")[2] for item in spec.axes if item.classes != ("equal",)}
-    return _Wanted(names, axes if not names else ())
+    by_form: dict[str, list[str]] = {}
+    for name in sorted(names):
+        by_form.setdefault(_starred(name), []).append(name)
+    return _Wanted(by_form, axes if not names else ())
 
 
 def _sided(sides: Sequence[Side], wanted: _Wanted, tables: Tables) -> _Sided:
@@ -151,13 +162,23 @@ def _sided(sides: Sequence[Side], wanted: _Wanted, tables: Tables) -> _Sided:
 
 def _pairs(before: Sequence[TensorRow], after: Sequence[TensorRow]) -> Iterator[tuple[int, int]]:
     """Rows of one name face each other, in the order of the side after; the rest have nobody."""
-    left = list(range(len(before)))
+    alike: dict[str, list[int]] = {}
+    for a, row in enumerate(before):
+        alike.setdefault(_starred(row.part.first), []).append(a)
+    left = dict.fromkeys(range(len(before)))
     for b, row in enumerate(after):
-        a = next((a for a in left if _same(before[a], row)), -1)
+        candidates = alike.get(_starred(row.part.first), [])
+        a = next((a for a in candidates if _same(before[a], row)), -1)
         if a >= 0:
-            left.remove(a)
+            candidates.remove(a)
+            del left[a]
         yield a, b
     yield from ((a, -1) for a in left)
+
+
+def _starred(name: str) -> str:
+    """The name with `*` for each number: equal for the names of one pattern, however many of its indices it says."""
+    return _NUMBER.sub("*", name)
 
 
 def _same(before: TensorRow, after: TensorRow) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from shardc.checkpoint import read_checkpoint, read_config
+from shardc.cli.mesh_options import by_name, check_mesh_dims
 from shardc.cli.output import HELP, report
 from shardc.cli.specs import evidence_of, resolve_file
 from shardc.diagnostics import Diagnostic
@@ -26,7 +27,6 @@ from shardc.plan.proof import prove
 from shardc.plan.sweep import sweep
 from shardc.rules import outputs
 from shardc.rules.meshes import mesh_findings
-from shardc.spec.target import NAMED
 
 _SIZES = re.compile(r"([1-9][0-9]{0,3})(?:\.\.([1-9][0-9]{0,3}))?")
 
@@ -44,17 +44,7 @@ def _sizes(ctx: click.Context | None, param: click.Parameter | None, value: str)
 
 def _named_sizes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, list[int]]:
     """`attn_tp=8`, or `attn_tp=1..8` for a sweep; each mesh dim once."""
-    out: dict[str, list[int]] = {}
-    for value in values:
-        name, equals, sizes = value.partition("=")
-        if not (name and equals):
-            raise click.BadParameter(f"{value} is not NAME=N or NAME=A..B")
-        if name in NAMED:
-            raise click.BadParameter(f"{name} has an option of its own: --{name} {sizes}")
-        if name in out:
-            raise click.BadParameter(f"{name} is given twice")
-        out[name] = _sizes(None, None, sizes)
-    return out
+    return by_name(values, lambda sizes: _sizes(None, None, sizes), "NAME=N or NAME=A..B")
 
 
 @click.command("plan", context_settings=HELP)
@@ -158,9 +148,7 @@ def _evidence(config: Path | None, checkpoint: Path | None, tp: int | None) -> t
 def _meshes(bound: Bound, asked: Mapping[str, list[int]]) -> list[dict[str, int]]:
     """Every mesh that is asked for, tp varying fastest."""
     dims = bound.resolved.mesh_dims
-    for over, sizes in asked.items():
-        if over not in dims and (sizes != [1] or over not in NAMED):
-            raise click.UsageError(f"no axis of {bound.resolved.spec.name} is over {over}")
+    check_mesh_dims(bound.resolved, {over: max(sizes) for over, sizes in asked.items()})
     tried = itertools.product(*(asked.get(dim, [1]) for dim in dims[::-1]))
     return [dict(zip(dims, sizes[::-1], strict=True)) for sizes in tried]
 

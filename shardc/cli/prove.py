@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shardc.cli.mesh_options import check_mesh_dims
 from shardc.cli.output import FOR_PEOPLE, HELP, format_option, report
 from shardc.cli.specs import DEFAULT_SPECS, resolve_file
 from shardc.diagnostics import Diagnostic
@@ -50,8 +51,7 @@ def command(spec: str, config: Path | None, checkpoint: Path | None, tp: int, ep
     if resolved is None:
         sys.exit(report(findings, format_))
     mesh = {"tp": tp} if ep == 1 else {"tp": tp, "ep": ep}
-    for dim in mesh.keys() - set(resolved.mesh_dims):
-        raise click.UsageError(f"no axis of {resolved.spec.name} is over {dim}")
+    check_mesh_dims(resolved, mesh)
     rows = [list(_HEADINGS)]
     found: list[Diagnostic] = []
     for subject in _subjects(resolved, config, checkpoint):

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from shardc.checkpoint import read_checkpoint, table_name
+from shardc.cli.mesh_options import by_name, check_mesh_dims
 from shardc.cli.output import HELP, report
 from shardc.cli.specs import evidence_of, recorded, resolve_file
 from shardc.diagnostics import Diagnostic
@@ -23,24 +24,23 @@ from shardc.review.pages.report import report_html
 from shardc.review.pages.shown_meshes import MOST_RANKS, shown_meshes
 from shardc.rules import outputs
 from shardc.rules.meshes import mesh_findings
-from shardc.spec.target import NAMED, Target
+from shardc.spec.target import Target
 
 _SIZE = click.IntRange(1, MOST_RANKS)
 
 
+_FORM = f"NAME=N, with N from 1 to {MOST_RANKS}"
+
+
 def _others(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
     """`attn_tp=8`; each mesh dim once."""
-    out: dict[str, int] = {}
-    for value in values:
-        name, equals, size = value.partition("=")
-        if not (name and equals and size.isdecimal() and 1 <= int(size) <= MOST_RANKS):
-            raise click.BadParameter(f"{value} is not NAME=N, with N from 1 to {MOST_RANKS}")
-        if name in NAMED:
-            raise click.BadParameter(f"{name} has an option of its own: --{name} {size}")
-        if name in out:
-            raise click.BadParameter(f"{name} is given twice")
-        out[name] = int(size)
-    return out
+    return by_name(values, _size, _FORM)
+
+
+def _size(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= MOST_RANKS):
+        raise click.BadParameter(f"{text or 'nothing'} is not a size: {_FORM}")
+    return int(text)
 
 
 @click.command("report", context_settings=HELP)
@@ -132,9 +132,7 @@ def _target(resolved: Resolved, spec: Path, name: str, given: str | None) -> Tar
 def _mesh(bound: Bound, asked: Mapping[str, int]) -> dict[str, int] | None:
     """The mesh asked for, one rank on each mesh dim that is not spoken of; None where none is."""
     dims = bound.resolved.mesh_dims
-    for over, size in asked.items():
-        if over not in dims and (size != 1 or over not in NAMED):
-            raise click.UsageError(f"no axis of {bound.resolved.spec.name} is over {over}")
+    check_mesh_dims(bound.resolved, asked)
     if not asked:
         return None
     mesh = {dim: asked.get(dim, 1) for dim in dims}

@@ -4,25 +4,31 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
 import mmap
+import os
 import re
 import sys
 import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import lru_cache
 from itertools import accumulate, product
 from math import gcd, lcm, prod
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from queue import SimpleQueue
+from threading import Lock
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict, Unpack
 
 import torch
 
@@ -204,6 +210,15 @@ def mesh(
         rank, size = given.get(name, (0, 1))
         dims[name] = MeshDim(name, rank or 0, size)
     return dims
+
+
+def mesh_of(
+    names: Sequence[str], rank: int | Mapping[str, tuple[int | None, int]], tp_size: int = 1
+) -> dict[str, MeshDim]:
+    """The mesh of one of several ranks: its number of `tp_size`, or its coordinates. Raises SHD410."""
+    if isinstance(rank, Mapping):
+        return mesh(names, tp_size=tp_size, extra=rank)
+    return mesh(names, rank, tp_size)
 
 
 def coordinate_faults(names: Sequence[str], name: str, coordinate: Any) -> list[str]:
@@ -1498,7 +1513,7 @@ class Shard(NamedTuple):
     @property
     def local_shape(self) -> tuple[int, ...]:
         """Shape on this rank, padding included."""
-        return tuple(map(local_size, self.at))
+        return local_shape_of(self.at)
 
     @property
     def local_dtype(self) -> str:
@@ -1524,6 +1539,12 @@ class Shard(NamedTuple):
     def zero_fill(self) -> tuple[Rectangle, ...]:
         """The rectangles of the local tensor that are zero; with the copies they tile it exactly."""
         return zero_rectangles(self.at)
+
+
+@lru_cache(maxsize=4096)
+def local_shape_of(at: tuple[Spans, ...]) -> tuple[int, ...]:
+    """The local sizes of the dims whose spans these are."""
+    return tuple(map(local_size, at))
 
 
 Choices = Mapping[str, Choice | None]
@@ -1807,32 +1828,6 @@ def unexpected(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> li
     ]
 
 
-def copy_shard(shard: Shard, full: torch.Tensor, device: torch.device | str) -> torch.Tensor:
-    """A new tensor of the shard's local shape and dtype, filled from `full`, which has the shape of the file.
-
-    It is all that is allocated on the device. A copy to part of each row there would take a buffer of that size, so a
-    tensor made of such parts is put together where `full` is, and copied whole.
-    """
-    dtype = TORCH_DTYPES[shard.local_dtype]
-    if shard.values is not None:
-        return torch.tensor(shard.values, dtype=dtype, device=device).expand(shard.local_shape).clone()
-    local = torch.empty(shard.local_shape, dtype=dtype, device=device)
-    copies = list(copy_rectangles(shard.at))
-    crosses = local.device != full.device and not all(view(local, place).is_contiguous() for _, place in copies)
-    filled = torch.empty_like(local, device=full.device) if crosses else local
-    with torch.no_grad():
-        for rectangle in shard.zero_fill:
-            view(filled, rectangle).zero_()
-        for source, place in copies:
-            view(filled, place).copy_(view(full, source))
-    return local.copy_(filled) if crosses else local
-
-
-def view(tensor: torch.Tensor, rectangle: Rectangle) -> torch.Tensor:
-    """A rectangle of a tensor, without a copy."""
-    return tensor[tuple(slice(start, stop) for start, stop in rectangle)]
-
-
 NAMED = 3  # tensors that a text names before it only counts them
 
 
@@ -1981,15 +1976,140 @@ def in_units(rows: int, unit: int) -> int:
     return rows // unit
 
 
-def strided(tensor: torch.Tensor, dim: int, row: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> torch.Tensor:
-    """A view with dims of `sizes` in the place of `dim`: element (i, j, …) is row + i * strides[0] + ….
+class Block(NamedTuple):
+    """Where element (i, j, …) lies: at offset + i * strides[0] + j * strides[1] + …, in elements."""
 
-    The rows have to be the tensor's own: torch checks no more than that they lie in its storage.
+    offset: int
+    strides: tuple[int, ...]
+
+
+class Copy(NamedTuple):
+    """Every element of `shape`, from one block to the other."""
+
+    shape: tuple[int, ...]
+    source: Block
+    target: Block
+
+    @property
+    def elements(self) -> int:
+        """How many are copied."""
+        return prod(self.shape)
+
+    @property
+    def contiguous(self) -> bool:
+        """True where the elements lie next to each other on both sides."""
+        return len(self.shape) == 1 and self.source.strides == self.target.strides == (1,)
+
+
+class Zeros(NamedTuple):
+    """Every element of `shape` in a block that is to be zero."""
+
+    shape: tuple[int, ...]
+    target: Block
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor, in elements."""
+    return tuple(prod(shape[dim + 1 :]) for dim in range(len(shape)))
+
+
+def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """Elements from the first of a block to the last, both counted; 0 where it has none."""
+    return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if prod(shape) else 0
+
+
+def collapsed(copy: Copy) -> Copy:
+    """The same copy in the fewest dims, one at least: those that follow each other on both sides become one."""
+    dims: list[tuple[int, int, int]] = []
+    for size, step, to in zip(copy.shape, copy.source.strides, copy.target.strides, strict=True):
+        if size == 1:
+            continue
+        if dims and (dims[-1][1], dims[-1][2]) == (size * step, size * to):
+            size *= dims.pop()[0]
+        dims.append((size, step, to))
+    shape, steps, places = zip(*dims or [(1, 1, 1)], strict=True)
+    return Copy(shape, Block(copy.source.offset, steps), Block(copy.target.offset, places))
+
+
+class Stretch(NamedTuple):
+    """Row (i, j, …) of `sizes`: in the file start + i * steps[0] + …, in the local tensor place + i * to[0] + …."""
+
+    sizes: tuple[int, ...]
+    start: int
+    steps: tuple[int, ...]
+    place: int
+    to: tuple[int, ...]
+
+
+def stretches(spans: Spans, moves: tuple[Move, ...] | None = None) -> list[Stretch]:
+    """All rows that a rank keeps of a dim; moves say where they go, and without them they go where they are."""
+    found: list[Stretch] = []
+    for start, stop, local in pieces(spans):
+        found += moved(start, local, stop - start, moves)
+    return found
+
+
+def moved(start: int, local: int, rows: int, moves: tuple[Move, ...] | None) -> Iterator[Stretch]:
+    """The local rows `local`, …, so many of them, that are the file's rows from `start`; a move takes whole blocks."""
+    if moves is None:
+        yield Stretch((rows,), start, (1,), local, (1,))
+        return
+    for move in moves:
+        blocks = move.blocks(local, local + rows)
+        first = move.first + blocks.start * move.pitch + start - local
+        place = move.place + blocks.start * move.to_pitch
+        if blocks:
+            sizes = (len(blocks), *move.sizes)
+            yield Stretch(sizes, first, (move.pitch, *move.strides), place, (move.to_pitch, *move.to))
+
+
+Moves = tuple[Move, ...]
+
+
+def copies_of(
+    at: tuple[Spans, ...],
+    source_strides: tuple[int, ...],
+    target_strides: tuple[int, ...],
+    dim: int | None = None,
+    moves: Moves | None = None,
+) -> tuple[Copy, ...]:
+    """The copies of a shard, in as few dims as they can have; strides are those of the tensors on both sides.
+
+    at: the spans of each dim. The rows of `dim` make `moves`; without it all rows go where they are.
     """
-    step = tensor.stride(dim)
-    shape = (*tensor.shape[:dim], *sizes, *tensor.shape[dim + 1 :])
-    steps = (*tensor.stride()[:dim], *(stride * step for stride in strides), *tensor.stride()[dim + 1 :])
-    return tensor.as_strided(shape, steps, tensor.storage_offset() + row * step)
+    by_dim = [stretches(spans, moves if each == dim else None) for each, spans in enumerate(at)]
+    return tuple(collapsed(copy_of(one, source_strides, target_strides)) for one in product(*by_dim))
+
+
+def zeros_of(
+    at: tuple[Spans, ...], target_strides: tuple[int, ...], dim: int | None = None, moves: Moves | None = None
+) -> tuple[Zeros, ...]:
+    """The blocks of the local tensor that a shard leaves zero; with its copies they tile the shard's part exactly."""
+    found: list[Zeros] = []
+    for rectangle in zero_rectangles(at):
+        by_dim = [
+            list(moved(0, start, stop - start, moves if each == dim else None))
+            for each, (start, stop) in enumerate(rectangle)
+        ]
+        for one in product(*by_dim):
+            shape, _, target = copy_of(one, target_strides, target_strides)
+            found.append(Zeros(shape, target))
+    return tuple(found)
+
+
+def copy_of(by_dim: Sequence[Stretch], source_strides: Iterable[int], target_strides: Iterable[int]) -> Copy:
+    """One stretch of every dim: the block of rows that all of them have in common."""
+    shape: list[int] = []
+    steps: list[int] = []
+    to: list[int] = []
+    start = place = 0
+    for stretch, source, target in zip(by_dim, source_strides, target_strides, strict=True):
+        shape += stretch.sizes
+        steps += (step * source for step in stretch.steps)
+        to += (step * target for step in stretch.to)
+        start += stretch.start * source
+        place += stretch.place * target
+    return Copy(tuple(shape), Block(start, tuple(steps)), Block(place, tuple(to)))
 
 
 class Buffer(NamedTuple):
@@ -2138,130 +2258,171 @@ def local_rows(tensor: Tensor, dim: int) -> int:
     return local_size(normalise(tensor.at[dim])) if dim in tensor.at else tensor.shape[dim]
 
 
-def keep_shard(
-    shard: Shard, full: torch.Tensor, device: torch.device | str, place: Place | None, kept: dict[str, torch.Tensor]
-) -> None:
-    """The rank's part of a full tensor, added to `kept`: by itself, or in its place in an output."""
-    if place is None:
-        kept[shard.name] = copy_shard(shard, full, device)
-        return
-    name = place.buffer.name
-    if name not in kept:
-        kept[name] = allocate(place.buffer, device)
-    place_shard(shard, full, place, kept[name])
+class Placing(NamedTuple):
+    """Which part of a local tensor of `shape` is filled: element `element` of its first dim, or all of it.
 
-
-def allocate(buffer: Buffer, device: torch.device | str) -> torch.Tensor:
-    """An output, still to be filled; elements in front that are no tensor of the file are zero."""
-    tensor = torch.empty(buffer.shape, dtype=TORCH_DTYPES[buffer.dtype], device=device)
-    if buffer.filled is not None:
-        tensor[buffer.filled :].zero_()
-    return tensor
-
-
-def place_shard(shard: Shard, full: torch.Tensor, place: Place, output: torch.Tensor) -> None:
-    """The rank's part of a full tensor, and the zeros of its padding, into the output that it goes into."""
-    with torch.no_grad():
-        target = output if place.element is None else output[place.element]
-        if place.dim is None:
-            scalar = target if target.dim() == 0 else target[place.moves[0].place]
-            scalar.copy_(full.reshape(()))
-        else:
-            place_rows(shard, full, place.dim, place.moves, target)
-
-
-def place_rows(shard: Shard, full: torch.Tensor, dim: int, moves: tuple[Move, ...], target: torch.Tensor) -> None:
-    """One copy for each move and each product of regions; all rows of `target` that are the shard's are written."""
-    others = shard.at[:dim] + shard.at[dim + 1 :]
-    for start, stop, local in pieces(shard.at[dim]):
-        for move in moves:
-            blocks = move.blocks(local, local + stop - start)
-            for source, to in copy_rectangles(others):
-                rows = file_rows(beside(full, source, dim), dim, move, blocks, start - local)
-                output_rows(beside(target, to, dim), dim, move, blocks).copy_(rows)
-            for zeros in zero_rectangles(others):
-                output_rows(beside(target, zeros, dim), dim, move, blocks).zero_()
-    for start, stop in pads(shard.at[dim]):
-        for move in moves:
-            output_rows(target, dim, move, move.blocks(start, stop)).zero_()
-
-
-def beside(tensor: torch.Tensor, rectangle: Rectangle, dim: int) -> torch.Tensor:
-    """All rows of `dim`, and a rectangle of the other dims."""
-    return view(tensor, rectangle[:dim] + ((0, tensor.shape[dim]),) + rectangle[dim:])
-
-
-def file_rows(full: torch.Tensor, dim: int, move: Move, blocks: range, shift: int) -> torch.Tensor:
-    """Some blocks of a move, in the full tensor, whose rows are the local ones and `shift` more."""
-    row = move.first + blocks.start * move.pitch + shift
-    return strided(full, dim, row, (len(blocks), *move.sizes), (move.pitch, *move.strides))
-
-
-def output_rows(output: torch.Tensor, dim: int, move: Move, blocks: range) -> torch.Tensor:
-    """The same blocks, in the output."""
-    row = move.place + blocks.start * move.to_pitch
-    return strided(output, dim, row, (len(blocks), *move.sizes), (move.to_pitch, *move.to))
-
-
-class MappedFile:
-    """One file of a checkpoint, mapped read-only. The mapping is closed with the last view of it, never under one."""
-
-    def __init__(self, path: Path) -> None:
-        """Maps a file. Raises SHD406 where that cannot be done."""
-        self.path = path
-        try:
-            with path.open("rb") as file:
-                self.pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:
-            raise ShardError(("SHD406", f"{path.name}: {error}")) from error
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The given buffer is not writable")
-            self.bytes = torch.frombuffer(self.pages, dtype=torch.uint8)
-
-    def tensor(self, name: str, header: Header) -> torch.Tensor:
-        """The tensor as it is in the file. Raises SHD406 where the file has become too short for it."""
-        if header.end > len(self.pages):
-            found = f"{name} takes bytes {header.begin}..{header.end}, but the file has {len(self.pages)}"
-            raise ShardError(("SHD406", f"{self.path.name}: {found}"))
-        dtype = TORCH_DTYPES[header.dtype]
-        stored = self.bytes[header.begin : header.end]
-        aligned = stored if header.begin % dtype.itemsize == 0 else stored.clone()
-        return aligned.view(dtype).view(header.shape)
-
-    def drop(self, header: Header) -> None:
-        """Takes a tensor's pages out of this process's memory, where the system can; they are read again if needed."""
-        first_page = header.begin - header.begin % mmap.PAGESIZE
-        if header.begin < header.end and hasattr(mmap, "MADV_DONTNEED"):
-            self.pages.madvise(mmap.MADV_DONTNEED, first_page, header.end - first_page)
-
-
-Progress = Callable[[int, int], object]  # (bytes done, bytes in all), both of this rank
-
-
-def load(
-    spec: Spec,
-    checkpoint_dir: str | PathLike[str],
-    mesh: Mesh,
-    *,
-    device: torch.device | str = "cpu",
-    dtype: torch.dtype | None = None,
-    progress: Progress | None = None,
-    fused: bool = True,
-) -> dict[str, torch.Tensor]:
-    """One rank's tensors by name, in the spec's order; a tied tensor that the file lacks is its twin, the same object.
-
-    fused: an output stands in the place of its first tensor, and for all of them; False: every tensor by itself.
-    dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
-    stay as they are. All headers are checked before a tensor is allocated. Raises ShardError; nothing is kept then.
+    dim: the dim of the shard along which its rows make these moves; without moves it goes where it is. With moves and
+    no dim it is a scalar, which goes to the row that its move says, or is all there is.
     """
-    directory = Path(checkpoint_dir)
-    cast_to = cast_name(dtype)
-    refuse_directory(directory, mesh["tp"].size if "tp" in mesh else 1)
-    config = read_config(directory)
-    headers = read_headers(directory)
-    refuse_packed(headers)
-    survey = take_survey(spec.tensors, spec.formats, config, mesh, headers)
+
+    shape: tuple[int, ...]
+    element: int | None = None
+    dim: int | None = None
+    moves: tuple[Move, ...] | None = None
+
+
+class Fill(NamedTuple):
+    """A shard, and the local tensor that it fills."""
+
+    shard: Shard
+    buffer: Buffer
+    placing: Placing
+
+
+class Filling(NamedTuple):
+    """What is copied from a full tensor into a local one, and what of it is zero; targets count from its start."""
+
+    copies: tuple[Copy, ...]
+    zeros: tuple[Zeros, ...]
+
+
+def fills_of(shards: Iterable[Shard], places: Places) -> list[Fill]:
+    """What each shard fills: an output where it has a place, or a tensor of its own."""
+    fills = []
+    for shard in shards:
+        place = places.get(shard.name)
+        if place:
+            fills.append(Fill(shard, place.buffer, Placing(place.buffer.shape, *place[1:])))
+        else:
+            shape = shard.local_shape
+            fills.append(Fill(shard, Buffer(shard.name, shard.local_dtype, shape), Placing(shape)))
+    return fills
+
+
+@lru_cache(maxsize=4096)
+def filling(at: tuple[Spans, ...], source_strides: tuple[int, ...], placing: Placing) -> Filling:
+    """The copies and zeros of a shard whose full tensor has these strides, in elements."""
+    shape, element, dim, moves = placing
+    start, strides = 0, row_major(shape)
+    if element is not None:
+        start, strides = element * strides[0], strides[1:]
+    if moves is not None and dim is None:
+        row = moves[0].place * strides[0] if strides else 0
+        return Filling((Copy((1,), Block(0, (1,)), Block(start + row, (1,))),), ())
+    copies, zeros = copies_of(at, source_strides, strides, dim, moves), zeros_of(at, strides, dim, moves)
+    return Filling(
+        tuple(copy._replace(target=further(copy.target, start)) for copy in copies),
+        tuple(zero._replace(target=further(zero.target, start)) for zero in zeros),
+    )
+
+
+def further(block: Block, elements: int) -> Block:
+    """The same block, so many elements later."""
+    return Block(block.offset + elements, block.strides)
+
+
+ALIGNMENT = 64  # bytes: each local tensor begins at a multiple of it
+HUGE_PAGE = 2 << 20  # bytes
+
+
+class Memory:
+    """Bytes on one device. flat: all of them, U8. pages: the mapping that host memory lies in, from byte `skip` on."""
+
+    def __init__(self, flat: torch.Tensor, pages: mmap.mmap | None = None, skip: int = 0) -> None:
+        self.flat = flat
+        self.pages = pages
+        self.skip = skip
+        self.on_host = flat.device.type == "cpu"
+        self.views: dict[torch.dtype, torch.Tensor] = {torch.uint8: flat}
+
+    def typed(self, dtype: torch.dtype) -> torch.Tensor:
+        """All bytes as elements of a dtype."""
+        if dtype not in self.views:
+            self.views[dtype] = self.flat.view(dtype)
+        return self.views[dtype]
+
+    def tensor(self, offset: int, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        """The contiguous tensor at a byte; in a mapping it has a storage of its own, of just its bytes."""
+        elements = prod(shape)
+        if elements == 0:
+            return torch.empty(shape, dtype=dtype, device=self.flat.device)
+        if self.pages is not None:
+            return torch.frombuffer(self.pages, dtype=dtype, count=elements, offset=self.skip + offset).view(shape)
+        return self.flat[offset : offset + elements * dtype.itemsize].view(dtype).view(shape)
+
+
+class Room(NamedTuple):
+    """Where a local tensor lies: from a byte of a memory."""
+
+    buffer: Buffer
+    memory: Memory
+    offset: int
+
+    def tensor(self) -> torch.Tensor:
+        """The local tensor."""
+        return self.memory.tensor(self.offset, self.buffer.shape, TORCH_DTYPES[self.buffer.dtype])
+
+
+def host_memory(size: int) -> Memory:
+    """Fresh host memory of some bytes. That of a huge page or more begins at one, and the system is asked for them.
+
+    The pages are taken as they are first written to, so what lies before and behind costs nothing.
+    """
+    if size < HUGE_PAGE:
+        return Memory(torch.empty(size, dtype=torch.uint8))
+    pages = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    skip = -torch.frombuffer(pages, dtype=torch.uint8).data_ptr() % HUGE_PAGE
+    return Memory(torch.frombuffer(pages, dtype=torch.uint8, count=size, offset=skip), pages, skip)
+
+
+def memory_on(device: torch.device, size: int) -> Memory:
+    """Memory of some bytes on a device, its content undefined."""
+    return host_memory(size) if device.type == "cpu" else Memory(torch.empty(size, dtype=torch.uint8, device=device))
+
+
+def rooms_for(buffers: Iterable[Buffer], device: torch.device, *, separate: bool) -> dict[str, Room]:
+    """A room for each local tensor, by name: next to each other in one slab, or each in memory of its own."""
+    offsets: dict[Buffer, int] = {}
+    size = 0
+    for buffer in buffers:
+        offsets[buffer] = size
+        size += round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT)
+    if not separate:
+        slab = memory_on(device, size)
+        return {buffer.name: Room(buffer, slab, offset) for buffer, offset in offsets.items()}
+    sizes = {buffer: round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT) for buffer in offsets}
+    return {buffer.name: Room(buffer, memory_on(device, sizes[buffer]), 0) for buffer in offsets}
+
+
+def bytes_of(tensor: torch.Tensor) -> memoryview:
+    """The bytes of a contiguous host tensor, to be written to. It does not keep them alive."""
+    return memoryview((ctypes.c_ubyte * tensor.nbytes).from_address(tensor.data_ptr())).cast("B")
+
+
+class RankPart(NamedTuple):
+    """One rank's part of a checkpoint. twins: tied tensors that the file lacks, and what each is tied to."""
+
+    fills: list[Fill]
+    twins: dict[str, str]
+
+
+def parts_of_ranks(
+    spec: Spec, config: Config, meshes: Sequence[Mesh], headers: Headers, cast_to: str | None, *, fused: bool
+) -> list[RankPart]:
+    """The parts of several ranks. Raises ShardError with every finding of the first check that fails."""
+    if not meshes:
+        return []
+    survey = take_survey(spec.tensors, spec.formats, config, meshes[0], headers)
     check_coverage(survey, headers, spec.ignored)
+    return [part_of_rank(spec, config, mesh, survey, cast_to, fused=fused) for mesh in meshes]
+
+
+def part_of_rank(
+    spec: Spec, config: Config, mesh: Mesh, survey: Survey, cast_to: str | None, *, fused: bool
+) -> RankPart:
+    """The part of one rank."""
     tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
     shards = cut(tensors, survey.choices)
     twins = tied_twins(tensors, survey.choices)
@@ -2272,8 +2433,7 @@ def load(
         whole_outputs(survey.outputs, survey.tensors, survey.choices)
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
         check_twins(twins, places)
-    loaded = read_shards(shards, headers, device, progress, places)
-    return loaded | {name: loaded[twin] for name, twin in twins.items()}
+    return RankPart(fills_of(shards, places), twins)
 
 
 def cast_name(dtype: torch.dtype | None) -> str | None:
@@ -2318,29 +2478,705 @@ def check_twins(twins: Mapping[str, str], places: Places) -> None:
         raise ShardError(*findings)
 
 
-def read_shards(
-    shards: list[Shard], headers: Headers, device: torch.device | str, progress: Progress | None, places: Places
-) -> dict[str, torch.Tensor]:
-    """The local tensors by name, in the order of `shards`; read file by file, in the order of their bytes.
+Rooms = Mapping[str, Room]
 
-    Those that have a place are copied to it, and their outputs are in the result.
+
+def rooms_of(part: RankPart, headers: Headers, device: torch.device, *, separate: bool) -> Rooms:
+    """A room for each tensor that a rank gets, in the order in which the files have the first byte of each."""
+    buffers: dict[str, Buffer] = {}
+    for fill in sorted(part.fills, key=lambda fill: headers[fill.shard.name][2:4]):
+        buffers.setdefault(fill.buffer.name, fill.buffer)
+    return rooms_for(buffers.values(), device, separate=separate)
+
+
+def write_unread(part: RankPart, rooms: Rooms) -> None:
+    """Writes what is not in the file: zeros where padding is, and the values of parts that hold sizes."""
+    for room in rooms.values():
+        if room.buffer.filled is not None:
+            room.tensor()[room.buffer.filled :].zero_()
+    for shard, buffer, placing in part.fills:
+        room = rooms[buffer.name]
+        if shard.values is not None:
+            room.tensor().copy_(torch.tensor(shard.values))
+            continue
+        for shape, target in filling(shard.at, row_major(shard.shape), placing).zeros:
+            dtype = TORCH_DTYPES[buffer.dtype]
+            offset = room.offset // dtype.itemsize + target.offset
+            room.memory.typed(dtype).as_strided(shape, target.strides, offset).zero_()
+
+
+def tensors_of(part: RankPart, rooms: Rooms) -> dict[str, torch.Tensor]:
+    """The local tensors by name, in the spec's order, and those that are tied to them."""
+    names = dict.fromkeys(fill.buffer.name for fill in part.fills)
+    tensors = {name: rooms[name].tensor() for name in names}
+    return tensors | {name: tensors[twin] for name, twin in part.twins.items()}
+
+
+WINDOW = 4 << 20  # bytes of a file at once
+DIRECT = 64 << 10  # bytes next to each other from which they are read right to where they stay
+GAP = 16 << 10  # bytes between two copies that are sooner read than left out
+
+
+class Piece(NamedTuple):
+    """A copy out of one window. begin, end: the bytes of the file that it spans, in which its source counts from 0.
+
+    name: the file's tensor. memory: where it goes; the target counts from element `start`. dtype: in the file. cast: in
+    memory. direct: the file's bytes are what is kept, next to each other, and worth a read of their own.
     """
-    by_file: dict[str, list[Shard]] = defaultdict(list)
-    for shard in sorted(shards, key=lambda shard: headers[shard.name].begin):
-        by_file[headers[shard.name].file].append(shard)
-    total, done = sum(shard.local_bytes for shard in shards), 0
-    loaded: dict[str, torch.Tensor] = {}
-    for file in sorted(by_file):
-        mapped = MappedFile(Path(file))
-        for shard in by_file[file]:
-            header = headers[shard.name]
-            keep_shard(shard, mapped.tensor(shard.name, header), device, places.get(shard.name), loaded)
-            mapped.drop(header)
-            done += shard.local_bytes
-            if progress:
-                progress(done, total)
-    names = dict.fromkeys(places[shard.name].buffer.name if shard.name in places else shard.name for shard in shards)
-    return {name: loaded[name] for name in names}
+
+    begin: int
+    end: int
+    name: str
+    copy: Copy
+    start: int
+    memory: Memory
+    dtype: torch.dtype
+    cast: torch.dtype
+    direct: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it fills in memory."""
+        return self.copy.elements * self.cast.itemsize
+
+
+class Window(NamedTuple):
+    """Bytes begin .. end of a file, and what is copied of them."""
+
+    begin: int
+    end: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def direct(self) -> bool:
+        """True where the one copy is a read."""
+        return len(self.pieces) == 1 and self.pieces[0].direct
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it fills in memory."""
+        return sum(piece.nbytes for piece in self.pieces)
+
+
+def pieces_of(fill: Fill, header: Header, room: Room) -> Iterator[Piece]:
+    """The copies of a shard, each of a window at most."""
+    shard = fill.shard
+    dtype, cast = TORCH_DTYPES[shard.dtype], TORCH_DTYPES[shard.local_dtype]
+    start = room.offset // cast.itemsize
+    for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize):
+        direct = dtype == cast and end - begin >= DIRECT and copy.contiguous
+        first, last = header.begin + begin, header.begin + end
+        yield Piece(first, last, shard.name, copy, start, room.memory, dtype, cast, direct)
+
+
+@lru_cache(maxsize=4096)
+def cuts_of(
+    shape: tuple[int, ...], at: tuple[Spans, ...], placing: Placing, itemsize: int
+) -> tuple[tuple[int, int, Copy], ...]:
+    """(first byte, byte after the last, copy) of every copy of a window at most, counted from the full tensor's start.
+
+    Its source counts from that first byte.
+    """
+    found = []
+    for whole in filling(at, row_major(shape), placing).copies:
+        for copy in cut_copy(whole, WINDOW // itemsize):
+            begin = copy.source.offset * itemsize
+            end = begin + reach(copy.shape, copy.source.strides) * itemsize
+            found.append((begin, end, copy._replace(source=Block(0, copy.source.strides))))
+    return tuple(found)
+
+
+def cut_copy(copy: Copy, limit: int) -> Iterator[Copy]:
+    """The same copy in parts that span at most `limit` elements of the source, cut along its widest stride."""
+    strides = copy.source.strides
+    if reach(copy.shape, strides) <= limit:
+        yield copy
+        return
+    dim = max(range(len(strides)), key=lambda each: (copy.shape[each] > 1, strides[each]))
+    inner = reach((*copy.shape[:dim], 1, *copy.shape[dim + 1 :]), strides)
+    rows = max((limit - inner) // max(strides[dim], 1) + 1, 1)
+    for start in range(0, copy.shape[dim], rows):
+        part = collapsed(rows_of(copy, dim, start, min(rows, copy.shape[dim] - start)))
+        yield from cut_copy(part, limit) if inner > limit else (part,)
+
+
+def rows_of(copy: Copy, dim: int, start: int, count: int) -> Copy:
+    """Some rows of one dim of a copy."""
+    (source, steps), (target, to) = copy.source, copy.target
+    shape = (*copy.shape[:dim], count, *copy.shape[dim + 1 :])
+    return Copy(shape, Block(source + start * steps[dim], steps), Block(target + start * to[dim], to))
+
+
+def windows_of(pieces: Iterable[Piece]) -> list[Window]:
+    """The windows of one file, in the order of their bytes. Pieces that share bytes are in one window.
+
+    Small pieces that lie near each other are too.
+    """
+    windows: list[Window] = []
+    together: list[Piece] = []
+    end = 0
+    for piece in sorted(pieces, key=itemgetter(0, 1)):
+        if together and not joins(together, end, piece):
+            windows.append(Window(together[0].begin, end, tuple(together)))
+            together = []
+        end = max(end, piece.end) if together else piece.end
+        together.append(piece)
+    return [*windows, Window(together[0].begin, end, tuple(together))] if together else windows
+
+
+def joins(together: list[Piece], end: int, piece: Piece) -> bool:
+    """Whether the next piece of a file goes with those before it, which end at byte `end`."""
+    length = max(end, piece.end) - together[0].begin
+    if piece.begin < end:
+        return length <= 2 * WINDOW
+    return piece.begin - end <= GAP and length <= WINDOW and not piece.direct and not together[-1].direct
+
+
+class SourceFile:
+    """An open file. Raises SHD406 where it cannot be opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.descriptor = os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
+        self.size = os.fstat(self.descriptor).st_size
+        self.pages: mmap.mmap | None = None
+        self.mapped: torch.Tensor | None = None
+
+    def close(self) -> None:
+        """Closes the file; its mapping goes with the last view of it."""
+        self.mapped = self.pages = None
+        os.close(self.descriptor)
+
+    def read(self, into: memoryview, begin: int) -> int:
+        """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
+        done = 0
+        while done < len(into):
+            count = os.preadv(self.descriptor, [into[done:]], begin + done)
+            if count == 0:
+                break
+            done += count
+        return done
+
+    def cached(self, begin: int, end: int) -> torch.Tensor | None:
+        """Bytes begin .. end, without a copy, where the page cache has them all; `drop` takes them out again."""
+        if end > self.size or not self.map():
+            return None
+        assert self.mapped is not None
+        return self.mapped[begin:end] if is_resident(self.mapped, begin, end) else None
+
+    def drop(self, begin: int, end: int) -> None:
+        """Takes the pages that lie in begin .. end out of this process's memory; they stay in the page cache."""
+        if self.pages is not None:
+            first = begin - begin % mmap.PAGESIZE
+            self.pages.madvise(mmap.MADV_DONTNEED, first, end - first)
+
+    def map(self) -> bool:
+        """Maps the file once. False where that cannot be done, or mapped pages not be dropped."""
+        if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and LIBC_MINCORE is not None:
+            try:
+                self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
+            except (OSError, ValueError):
+                return False
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "The given buffer is not writable")
+                self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
+        return self.mapped is not None
+
+
+def is_resident(mapped: torch.Tensor, begin: int, end: int) -> bool:
+    """Whether all pages of a mapped file that hold bytes begin .. end are in the page cache."""
+    assert LIBC_MINCORE is not None
+    first = begin - begin % mmap.PAGESIZE
+    pages = (end - first + mmap.PAGESIZE - 1) // mmap.PAGESIZE
+    found = ctypes.create_string_buffer(pages)
+    address = ctypes.c_void_p(mapped.data_ptr() + first)
+    failed = LIBC_MINCORE(address, ctypes.c_size_t(end - first), found)
+    return not failed and found.raw.find(b"\0", 0, pages) < 0
+
+
+LIBC_MINCORE = getattr(ctypes.CDLL(None), "mincore", None)
+
+
+RAW: dict[int, torch.dtype] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def deal(window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
+    """Makes the copies. window: the file's bytes from byte `begin` on, U8, on the device of the pieces' memory."""
+    for piece in batched(pieces):
+        source = source_of(window, piece.begin - begin, piece)
+        target = piece.memory.typed(piece.cast if piece.cast != piece.dtype else RAW[piece.cast.itemsize])
+        copy = piece.copy
+        target.as_strided(copy.shape, copy.target.strides, piece.start + copy.target.offset).copy_(source)
+
+
+def source_of(window: torch.Tensor, at: int, piece: Piece) -> torch.Tensor:
+    """What a piece copies, as a view of the window from byte `at` on; of bytes that are not aligned, of a copy."""
+    itemsize = piece.dtype.itemsize
+    bytes_ = window[at : at + piece.end - piece.begin]
+    if bytes_.data_ptr() % itemsize:
+        bytes_ = bytes_.clone()
+    elements = bytes_.view(piece.dtype if piece.cast != piece.dtype else RAW[itemsize])
+    return elements.as_strided(piece.copy.shape, piece.copy.source.strides, elements.storage_offset())
+
+
+def batched(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The same copies, those of one form at a constant distance on both sides as one."""
+    alike: dict[object, list[Piece]] = defaultdict(list)
+    for piece in pieces:
+        copy = piece.copy
+        strides = (copy.source.strides, copy.target.strides)
+        phase = piece.begin % piece.dtype.itemsize
+        alike[copy.shape, strides, piece.dtype, piece.cast, id(piece.memory), phase].append(piece)
+    for group in alike.values():
+        run: list[Piece] = []
+        for piece in group:
+            if run and not continues(run, piece):
+                yield joined(run)
+                run = []
+            run.append(piece)
+        yield joined(run)
+
+
+def continues(run: list[Piece], piece: Piece) -> bool:
+    """Whether a piece lies as far behind the last of a run as each of them behind the one before."""
+    step = distance(run[-1], piece)
+    return step == distance(run[0], run[1]) if len(run) > 1 else min(step) >= 0
+
+
+def distance(one: Piece, other: Piece) -> tuple[int, int]:
+    """How much further the other piece lies: bytes in the file, elements in memory."""
+    return other.begin - one.begin, other.start + other.copy.target.offset - one.start - one.copy.target.offset
+
+
+def joined(run: list[Piece]) -> Piece:
+    """Pieces of one form at a constant distance, as one."""
+    first = run[0]
+    if len(run) == 1:
+        return first
+    step, to = distance(first, run[1])
+    shape, source, target = first.copy
+    copy = Copy(
+        (len(run), *shape),
+        Block(source.offset, (step // first.dtype.itemsize, *source.strides)),
+        Block(target.offset, (to, *target.strides)),
+    )
+    return first._replace(end=run[-1].end, copy=copy)
+
+
+Wait = Callable[[], object]  # returns once a device has read what was given to it
+
+
+class Slot:
+    """One buffer of a ring, and what to wait for before it is filled again."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.waits: list[Wait] = []
+
+
+class Ring:
+    """Buffers for several threads, as many as there are threads at least: each has one at a time."""
+
+    def __init__(self, buffers: Iterable[Memory]) -> None:
+        self.slots = [Slot(memory) for memory in buffers]
+        self.free: SimpleQueue[Slot] = SimpleQueue()
+        for slot in self.slots:
+            self.free.put(slot)
+
+    @contextmanager
+    def slot(self) -> Iterator[Slot]:
+        """A buffer that no device reads any more; who fills it adds to its `waits`. It is the one free for longest."""
+        slot = self.free.get()
+        try:
+            while slot.waits:
+                slot.waits.pop(0)()
+            yield slot
+        finally:
+            self.free.put(slot)
+
+    def wait(self) -> None:
+        """Returns once the devices have read all buffers."""
+        for slot in self.slots:
+            while slot.waits:
+                slot.waits.pop(0)()
+
+
+class Stream(Protocol):
+    """Copies to a device, done in their order but not at once."""
+
+    def entered(self) -> AbstractContextManager[object]:
+        """Copies that are begun inside go into this queue."""
+
+    def mark(self) -> Wait:
+        """What to call to wait for all copies begun so far."""
+
+
+class Immediate:
+    """Of a device whose copies are done once they return."""
+
+    def entered(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def mark(self) -> Wait:
+        return lambda: None
+
+
+class CudaStream:
+    """A stream of its own, behind what the device's current stream has been given so far: memory is there, and zero."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self.stream.wait_stream(torch.cuda.current_stream(device))
+
+    def entered(self) -> AbstractContextManager[object]:
+        return torch.cuda.stream(self.stream)
+
+    def mark(self) -> Wait:
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        event.record(self.stream)
+        return event.synchronize
+
+
+def stream_of(device: torch.device) -> Stream:
+    """The queue of a device."""
+    return CudaStream(device) if device.type == "cuda" else Immediate()
+
+
+def staging_memory(size: int, *, pinned: bool) -> Memory:
+    """A host buffer that a device reads; unpinned, with a warning, where the system has no more pages to pin."""
+    if pinned:
+        try:
+            return Memory(torch.empty(size, dtype=torch.uint8, pin_memory=True))
+        except RuntimeError as error:
+            warnings.warn(f"copies to the device will be slower: no pinned memory ({error})", stacklevel=2)
+    return Memory(torch.empty(size, dtype=torch.uint8))
+
+
+class Uploader:
+    """Takes pieces to one device, through the buffers of a ring."""
+
+    def __init__(self, ring: Ring, stream: Stream) -> None:
+        self.ring = ring
+        self.stream = stream
+
+    def deal(self, window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
+        """Makes copies out of a window, whose first byte is byte `begin` of the file."""
+        with self.ring.slot() as slot:
+            packed = pack(pieces, slot.memory)
+            deal(window, begin, (host for _, host in packed))
+            with self.stream.entered():
+                for piece, host in packed:
+                    place(piece, host)
+            slot.waits.append(self.stream.mark())
+
+    def read(self, piece: Piece, read: Callable[[torch.Tensor], object]) -> None:
+        """Makes a copy of bytes that `read` puts right into a buffer."""
+        with self.ring.slot() as slot:
+            ((_, host),) = pack([piece], slot.memory)
+            read(slot.memory.flat[: piece.nbytes])
+            with self.stream.entered():
+                place(piece, host)
+            slot.waits.append(self.stream.mark())
+
+
+def pack(pieces: Iterable[Piece], memory: Memory) -> list[tuple[Piece, Piece]]:
+    """Each piece with the same one in a host buffer: one behind the other, contiguous, in the file's dtype."""
+    packed = []
+    at = 0
+    for piece in pieces:
+        compact = piece.copy._replace(target=Block(0, row_major(piece.copy.shape)))
+        start = at // piece.dtype.itemsize
+        packed.append((piece, piece._replace(copy=compact, start=start, memory=memory, cast=piece.dtype)))
+        at += packed_bytes(piece)
+    return packed
+
+
+def packed_bytes(piece: Piece) -> int:
+    """Bytes that a piece takes in a buffer."""
+    return round_up(piece.copy.elements * piece.dtype.itemsize, ALIGNMENT)
+
+
+def place(piece: Piece, host: Piece) -> None:
+    """Copies a packed piece to where it goes. What is cast, or goes to parts of rows, crosses first, and as it is."""
+    shape, _, target = piece.copy
+    packed = host.memory.typed(piece.dtype).as_strided(shape, host.copy.target.strides, host.start)
+    local = piece.memory.typed(piece.cast).as_strided(shape, target.strides, piece.start + target.offset)
+    if piece.cast == piece.dtype and local.is_contiguous():
+        local.copy_(packed, non_blocking=True)
+    else:
+        local.copy_(packed.to(local.device, non_blocking=True))
+
+
+THREADS = 4  # at most, unless a caller says otherwise: more don't help where memory is the limit
+
+Windows = Mapping[Path, list[Window]]
+Uploaders = Mapping[torch.device, Uploader]
+Done = Callable[[int], object]  # bytes that a window has filled
+
+
+def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
+    """Reads all windows and makes their copies. Raises the first error once all threads have stopped."""
+    count = threads or min(THREADS, len(os.sched_getaffinity(0)))
+    jobs = Jobs(windows, done)
+    uploaders = uploaders_for(windows, count)
+    with jobs, one_torch_thread(), ThreadPoolExecutor(count, "load") as pool:
+        try:
+            for worker in as_completed([pool.submit(work, jobs, uploaders) for _ in range(count)]):
+                worker.result()
+        except BaseException:
+            jobs.stop()
+            raise
+    for uploader in uploaders.values():
+        uploader.ring.wait()
+
+
+def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader]:
+    """One for each device that windows have pieces for, with a ring of twice as many buffers as there are threads."""
+    sizes: dict[torch.device, int] = {}
+    for window in (window for those in windows.values() for window in those):
+        for device, pieces in by_device(window.pieces).items():
+            sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
+    return {
+        device: Uploader(
+            Ring(staging_memory(size, pinned=device.type == "cuda") for _ in range(2 * threads)), stream_of(device)
+        )
+        for device, size in sizes.items()
+        if device.type != "cpu"
+    }
+
+
+class Jobs:
+    """The windows still to be read, handed to threads one by one; a file is open from its first window to its last."""
+
+    def __init__(self, windows: Windows, done: Done) -> None:
+        self.waiting: Iterator[tuple[Path, Window]] = ((path, window) for path in windows for window in windows[path])
+        self.left = {path: len(windows[path]) for path in windows}
+        self.open: dict[Path, SourceFile] = {}
+        self.done = done
+        self.lock = Lock()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        for file in self.open.values():
+            file.close()
+
+    def __iter__(self) -> Iterator[tuple[SourceFile, Window]]:
+        """What one thread is to do next; the window is done when it asks again."""
+        while job := self.take():
+            yield job
+            self.finish(*job)
+
+    def take(self) -> tuple[SourceFile, Window] | None:
+        """The next window, and its file, opened."""
+        with self.lock:
+            found = next(self.waiting, None)
+            if found is None:
+                return None
+            path, window = found
+            if path not in self.open:
+                self.open[path] = SourceFile(path)
+            return self.open[path], window
+
+    def finish(self, file: SourceFile, window: Window) -> None:
+        """Counts a window as done, and closes the file after its last."""
+        with self.lock:
+            self.left[file.path] -= 1
+            if self.left[file.path] == 0:
+                self.open.pop(file.path).close()
+            self.done(window.nbytes)
+
+    def stop(self) -> None:
+        """Hands out no more."""
+        with self.lock:
+            self.waiting = iter(())
+
+
+def work(jobs: Jobs, uploaders: Uploaders) -> None:
+    """What one thread does. Other threads are told to stop where it fails."""
+    bounce = Bounce()
+    try:
+        for file, window in jobs:
+            read_window(file, window, bounce, uploaders)
+    except BaseException:
+        jobs.stop()
+        raise
+
+
+class Bounce:
+    """Memory that one thread reads windows into that it can't look at in the page cache."""
+
+    def __init__(self) -> None:
+        self.memory = host_memory(0)
+
+    def room(self, begin: int, end: int) -> torch.Tensor:
+        """Room for bytes begin .. end of a file, aligned as they are there; it is the same for each window."""
+        skip = begin % ALIGNMENT
+        if self.memory.flat.numel() < skip + end - begin:
+            self.memory = host_memory(max(WINDOW, end - begin) + ALIGNMENT)
+        return self.memory.flat[skip : skip + end - begin]
+
+
+def read_window(file: SourceFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
+    """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
+    begin, end, pieces = window
+    if window.direct:
+        read_direct(file, window, uploaders)
+        return
+    cached = file.cached(begin, end)
+    there = read_into(bounce.room(begin, end), file, window) if cached is None else cached
+    for device, own in by_device(pieces).items():
+        if device.type == "cpu":
+            deal(there, begin, own)
+        else:
+            uploaders[device].deal(there, begin, own)
+    if cached is not None:
+        file.drop(begin, end)
+
+
+def read_direct(file: SourceFile, window: Window, uploaders: Uploaders) -> None:
+    """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
+    piece = window.pieces[0]
+    if piece.memory.on_host:
+        place = (piece.start + piece.copy.target.offset) * piece.cast.itemsize
+        read_into(piece.memory.flat[place : place + piece.nbytes], file, window)
+    else:
+        uploaders[piece.memory.flat.device].read(piece, lambda buffer: read_into(buffer, file, window))
+
+
+def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
+    """The pieces that go to each device."""
+    found: dict[torch.device, list[Piece]] = defaultdict(list)
+    for piece in pieces:
+        found[piece.memory.flat.device].append(piece)
+    return found
+
+
+def read_into(memory: torch.Tensor, file: SourceFile, window: Window) -> torch.Tensor:
+    """A window's bytes, read into host memory of just that size. Raises SHD406, naming the first tensor that is cut."""
+    try:
+        end = window.begin + file.read(bytes_of(memory), window.begin)
+    except OSError as error:
+        raise lacking(file, window, window.begin, f"of which some can't be read: {error.strerror}") from error
+    if end < window.end:
+        raise lacking(file, window, end, f"but the file has {end}")
+    return memory
+
+
+def lacking(file: SourceFile, window: Window, end: int, why: str) -> ShardError:
+    """SHD406 for the first tensor of a window that goes on beyond a byte."""
+    piece = next(piece for piece in window.pieces if piece.end > end)
+    return ShardError(("SHD406", f"{file.path.name}: {piece.name} takes bytes {piece.begin}..{piece.end}, {why}"))
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Inside, threads that begin copy alone: torch would start threads of its own in each of them."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+Progress = Callable[[int, int], object]  # (bytes done, bytes in all), local ones, of all ranks that are loaded
+Device = torch.device | str
+
+
+class Options(TypedDict, total=False):
+    """How to load.
+
+    dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
+    stay as they are. progress: called as bytes are there. fused: an output stands in the place of its first tensor,
+    and for all of them (the default); False: every tensor by itself. separate: each tensor in memory of its own, to be
+    freed one by one; False (the default): all of a rank in one slab. threads: how many read; by default as many as
+    there are cores, 4 at most.
+    """
+
+    dtype: torch.dtype | None
+    progress: Progress | None
+    fused: bool
+    separate: bool
+    threads: int | None
+
+
+def load(
+    spec: Spec,
+    checkpoint_dir: str | PathLike[str],
+    mesh: Mesh,
+    *,
+    device: Device = "cpu",
+    **options: Unpack[Options],
+) -> dict[str, torch.Tensor]:
+    """One rank's tensors by name, in the spec's order; a tied tensor that the file lacks is its twin, the same object.
+
+    All headers are checked before a tensor is allocated. Raises ShardError; nothing is kept then.
+    """
+    return load_ranks(spec, checkpoint_dir, [mesh], devices=[device], **options)[0]
+
+
+def load_ranks(
+    spec: Spec,
+    checkpoint_dir: str | PathLike[str],
+    meshes: Sequence[Mesh],
+    *,
+    devices: Sequence[Device] | None = None,
+    **options: Unpack[Options],
+) -> list[dict[str, torch.Tensor]]:
+    """The tensors of several ranks, as `load` gives those of one, in one pass: what ranks share is read once.
+
+    devices: one for each rank; the host, by default.
+    """
+    targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
+    if len(targets) != len(meshes):
+        raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
+    directory = Path(checkpoint_dir)
+    cast_to = cast_name(options.get("dtype"))
+    for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
+        refuse_directory(directory, tp)
+    config = read_config(directory)
+    headers = read_headers(directory)
+    refuse_packed(headers)
+    parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
+    rooms = [
+        rooms_of(part, headers, target, separate=options.get("separate", False))
+        for part, target in zip(parts, targets, strict=True)
+    ]
+    for part, own in zip(parts, rooms, strict=True):
+        write_unread(part, own)
+    windows = windows_by_file(parts, rooms, headers)
+    carry_out(windows, options.get("threads"), counted(parts, windows, options.get("progress")))
+    return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
+
+
+def windows_by_file(parts: list[RankPart], rooms: list[Rooms], headers: Headers) -> dict[Path, list[Window]]:
+    """What is read of each file, for all ranks."""
+    pieces: dict[str, list[Piece]] = defaultdict(list)
+    for part, own in zip(parts, rooms, strict=True):
+        for fill in part.fills:
+            if fill.shard.values is None:
+                header = headers[fill.shard.name]
+                pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name])
+    return {Path(file): windows_of(pieces[file]) for file in sorted(pieces)}
+
+
+def counted(parts: list[RankPart], windows: Mapping[Path, list[Window]], progress: Progress | None) -> Done:
+    """What is to be called with the bytes of each window. What is not read counts as done before the first."""
+    total = sum(fill.shard.local_bytes for part in parts for fill in part.fills)
+    done = total - sum(window.nbytes for those in windows.values() for window in those)
+
+    def count(filled: int) -> None:
+        nonlocal done
+        done += filled
+        if progress:
+            progress(done, total)
+
+    return count
 
 
 def shard_tensors(
@@ -2361,12 +3197,14 @@ def shard_tensors(
     if fused:
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
     kept: dict[str, torch.Tensor] = {}
-    for shard in shards:
-        source = full[shard.name]
-        if shard.name in places:
-            keep_shard(shard, source, source.device, places[shard.name], kept)
-        else:
-            kept[shard.name] = part_of(source, shard)
+    for fill in fills_of(shards, places):
+        shard, source = fill.shard, full[fill.shard.name]
+        if fill.placing.moves is None and shard.whole and shard.local_dtype == shard.dtype:
+            kept[shard.name] = source
+            continue
+        if fill.buffer.name not in kept:
+            kept[fill.buffer.name] = allocate(fill.buffer, source.device)
+        copy_regions(source, fill, kept[fill.buffer.name])
     return kept
 
 
@@ -2375,11 +3213,26 @@ def header_of(tensor: torch.Tensor) -> Header:
     return Header(FILE_DTYPES.get(tensor.dtype, str(tensor.dtype)), tuple(tensor.shape))
 
 
-def part_of(tensor: torch.Tensor, shard: Shard) -> torch.Tensor:
-    """The rank's part of one tensor."""
-    if shard.whole and shard.local_dtype == shard.dtype:
-        return tensor
-    return copy_shard(shard, tensor, tensor.device)
+def allocate(buffer: Buffer, device: torch.device) -> torch.Tensor:
+    """A local tensor, still to be filled; elements in front that are no tensor of the file are zero."""
+    tensor = torch.empty(buffer.shape, dtype=TORCH_DTYPES[buffer.dtype], device=device)
+    if buffer.filled is not None:
+        tensor[buffer.filled :].zero_()
+    return tensor
+
+
+def copy_regions(full: torch.Tensor, fill: Fill, local: torch.Tensor) -> None:
+    """One copy for each region of a shard, from its full tensor to the local one, and zeros where padding is."""
+    with torch.no_grad():
+        if fill.shard.values is not None:
+            local.copy_(torch.tensor(fill.shard.values))
+            return
+        copies, zeros = filling(fill.shard.at, full.stride(), fill.placing)
+        for shape, source, target in copies:
+            block = full.as_strided(shape, source.strides, full.storage_offset() + source.offset)
+            local.as_strided(shape, target.strides, target.offset).copy_(block)
+        for shape, target in zeros:
+            local.as_strided(shape, target.strides, target.offset).zero_()
 
 
 def main(spec: Spec, arguments: Sequence[str] | None = None) -> int:

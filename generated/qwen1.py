@@ -12,8 +12,8 @@ marlin needs n % 64 == 0 and k % 128 == 0, n = hidden, k = local(inter).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Unpack
 
 import torch
 
@@ -241,16 +241,30 @@ def load(
     tp_size: int = 1,
     mesh: Mapping[str, tuple[int, int]] | None = None,
     device: str | torch.device = "cpu",
-    dtype: torch.dtype | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[rt.Options],
 ) -> dict[str, torch.Tensor]:
     """This rank's local tensors by name. Everything is checked against the headers before a byte is allocated.
 
-    `mesh` gives (rank, size) of further mesh dims. `dtype` casts tensors of the default dtype. `progress` is called
-    with bytes done and bytes in all. Raises rt.ShardError with every finding.
+    `mesh` gives (rank, size) of further mesh dims. Options: dtype, progress, separate, threads; rt.Options says
+    what they do. Raises rt.ShardError with every finding.
     """
-    rank = rt.mesh(MESH, tp_rank, tp_size, mesh)
-    return rt.load(SPEC, checkpoint_dir, rank, device=device, dtype=dtype, progress=progress)
+    return rt.load(SPEC, checkpoint_dir, rt.mesh(MESH, tp_rank, tp_size, mesh), device=device, **options)
+
+
+def load_ranks(
+    checkpoint_dir: str,
+    *,
+    ranks: Iterable[int | Mapping[str, tuple[int, int]]],
+    tp_size: int = 1,
+    devices: Sequence[str | torch.device] | None = None,
+    **options: Unpack[rt.Options],
+) -> list[dict[str, torch.Tensor]]:
+    """What `load` gives, for several ranks in one pass over the files: what they share is read once.
+
+    A rank is its number of `tp_size`, or {"tp": (rank, size), …}. Each has a device, by default the host.
+    """
+    meshes = [rt.mesh_of(MESH, rank, tp_size) for rank in ranks]
+    return rt.load_ranks(SPEC, checkpoint_dir, meshes, devices=devices, **options)
 
 
 def shard_tensors(

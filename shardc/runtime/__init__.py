@@ -12,8 +12,8 @@ from shardc.runtime.contracts import contract
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
 from shardc.runtime.indexes import read_config, read_headers
-from shardc.runtime.loading import load
-from shardc.runtime.meshes import MeshDim, mesh
+from shardc.runtime.loading import Options, load, load_ranks
+from shardc.runtime.meshes import MeshDim, mesh, mesh_of
 from shardc.runtime.outputs import Granules, Output, Permuted, Turn
 from shardc.runtime.planning import plan
 from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
@@ -49,12 +49,23 @@ ORDER: tuple[str, ...] = (
     "granules",
     "planning",
     "coverage",
-    "copies",
     "members",
     "moves",
+    "strides",
+    "stretches",
+    "copies",
     "buffers",
     "placing",
-    "mapped",
+    "memory",
+    "preparing",
+    "rooms",
+    "windows",
+    "files",
+    "dealing",
+    "rings",
+    "streams",
+    "uploads",
+    "reading",
     "loading",
     "resharding",
     "command",
@@ -72,6 +83,7 @@ __all__ = [
     "Granules",
     "Header",
     "MeshDim",
+    "Options",
     "Output",
     "Part",
     "Permuted",
@@ -87,9 +99,11 @@ __all__ = [
     "exact",
     "get",
     "load",
+    "load_ranks",
     "local_size",
     "main",
     "mesh",
+    "mesh_of",
     "normalise",
     "per",
     "pieces",

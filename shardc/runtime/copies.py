@@ -1,35 +1,60 @@
-"""Copying one rank's part of a full tensor: one `copy_` for each rectangle, zeros only where padding is."""
+"""The copies and the zeros that make one shard's part of a local tensor: one copy for each product of regions."""
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Iterable, Sequence
+from itertools import product
 
-from shardc.runtime.dtypes import TORCH_DTYPES
-from shardc.runtime.rectangles import Rectangle, copy_rectangles
-from shardc.runtime.shards import Shard
+from shardc.runtime.moves import Move
+from shardc.runtime.rectangles import zero_rectangles
+from shardc.runtime.regions import Spans
+from shardc.runtime.stretches import Stretch, moved, stretches
+from shardc.runtime.strides import Block, Copy, Zeros, collapsed
+
+Moves = tuple[Move, ...]
 
 
-def copy_shard(shard: Shard, full: torch.Tensor, device: torch.device | str) -> torch.Tensor:
-    """A new tensor of the shard's local shape and dtype, filled from `full`, which has the shape of the file.
+def copies_of(
+    at: tuple[Spans, ...],
+    source_strides: tuple[int, ...],
+    target_strides: tuple[int, ...],
+    dim: int | None = None,
+    moves: Moves | None = None,
+) -> tuple[Copy, ...]:
+    """The copies of a shard, in as few dims as they can have; strides are those of the tensors on both sides.
 
-    It is all that is allocated on the device. A copy to part of each row there would take a buffer of that size, so a
-    tensor made of such parts is put together where `full` is, and copied whole.
+    at: the spans of each dim. The rows of `dim` make `moves`; without it all rows go where they are.
     """
-    dtype = TORCH_DTYPES[shard.local_dtype]
-    if shard.values is not None:
-        return torch.tensor(shard.values, dtype=dtype, device=device).expand(shard.local_shape).clone()
-    local = torch.empty(shard.local_shape, dtype=dtype, device=device)
-    copies = list(copy_rectangles(shard.at))
-    crosses = local.device != full.device and not all(view(local, place).is_contiguous() for _, place in copies)
-    filled = torch.empty_like(local, device=full.device) if crosses else local
-    with torch.no_grad():
-        for rectangle in shard.zero_fill:
-            view(filled, rectangle).zero_()
-        for source, place in copies:
-            view(filled, place).copy_(view(full, source))
-    return local.copy_(filled) if crosses else local
+    by_dim = [stretches(spans, moves if each == dim else None) for each, spans in enumerate(at)]
+    return tuple(collapsed(copy_of(one, source_strides, target_strides)) for one in product(*by_dim))
 
 
-def view(tensor: torch.Tensor, rectangle: Rectangle) -> torch.Tensor:
-    """A rectangle of a tensor, without a copy."""
-    return tensor[tuple(slice(start, stop) for start, stop in rectangle)]
+def zeros_of(
+    at: tuple[Spans, ...], target_strides: tuple[int, ...], dim: int | None = None, moves: Moves | None = None
+) -> tuple[Zeros, ...]:
+    """The blocks of the local tensor that a shard leaves zero; with its copies they tile the shard's part exactly."""
+    found: list[Zeros] = []
+    for rectangle in zero_rectangles(at):
+        by_dim = [
+            list(moved(0, start, stop - start, moves if each == dim else None))
+            for each, (start, stop) in enumerate(rectangle)
+        ]
+        for one in product(*by_dim):
+            shape, _, target = copy_of(one, target_strides, target_strides)
+            found.append(Zeros(shape, target))
+    return tuple(found)
+
+
+def copy_of(by_dim: Sequence[Stretch], source_strides: Iterable[int], target_strides: Iterable[int]) -> Copy:
+    """One stretch of every dim: the block of rows that all of them have in common."""
+    shape: list[int] = []
+    steps: list[int] = []
+    to: list[int] = []
+    start = place = 0
+    for stretch, source, target in zip(by_dim, source_strides, target_strides, strict=True):
+        shape += stretch.sizes
+        steps += (step * source for step in stretch.steps)
+        to += (step * target for step in stretch.to)
+        start += stretch.start * source
+        place += stretch.place * target
+    return Copy(tuple(shape), Block(start, tuple(steps)), Block(place, tuple(to)))

@@ -1,30 +1,45 @@
-"""Reading one rank's part of a checkpoint."""
+"""Reading the parts of one rank, or of several, out of a checkpoint."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import torch
 
-from shardc.runtime.buffers import Places, places_of
 from shardc.runtime.choices import Headers
-from shardc.runtime.coverage import check_coverage
-from shardc.runtime.cutting import Choices, cut
-from shardc.runtime.dtypes import CASTABLE, FILE_DTYPES
-from shardc.runtime.errors import Finding, ShardError
+from shardc.runtime.errors import ShardError
 from shardc.runtime.indexes import read_config, read_headers
-from shardc.runtime.mapped import MappedFile
-from shardc.runtime.members import whole_outputs
-from shardc.runtime.placing import keep_shard
-from shardc.runtime.planning import Mesh, rank_tensors, take_survey
+from shardc.runtime.planning import Mesh
+from shardc.runtime.preparing import RankPart, cast_name, parts_of_ranks
+from shardc.runtime.reading import Done, carry_out
 from shardc.runtime.refusals import refuse_directory, refuse_packed
-from shardc.runtime.shards import Shard
-from shardc.runtime.tensors import DENSE, Spec, Tensor
+from shardc.runtime.rooms import Rooms, rooms_of, tensors_of, write_unread
+from shardc.runtime.tensors import Spec
+from shardc.runtime.windows import Piece, Window, pieces_of, windows_of
 
-Progress = Callable[[int, int], object]  # (bytes done, bytes in all), both of this rank
+Progress = Callable[[int, int], object]  # (bytes done, bytes in all), local ones, of all ranks that are loaded
+Device = torch.device | str
+
+
+class Options(TypedDict, total=False):
+    """How to load.
+
+    dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
+    stay as they are. progress: called as bytes are there. fused: an output stands in the place of its first tensor,
+    and for all of them (the default); False: every tensor by itself. separate: each tensor in memory of its own, to be
+    freed one by one; False (the default): all of a rank in one slab. threads: how many read; by default as many as
+    there are cores, 4 at most.
+    """
+
+    dtype: torch.dtype | None
+    progress: Progress | None
+    fused: bool
+    separate: bool
+    threads: int | None
 
 
 def load(
@@ -32,101 +47,70 @@ def load(
     checkpoint_dir: str | PathLike[str],
     mesh: Mesh,
     *,
-    device: torch.device | str = "cpu",
-    dtype: torch.dtype | None = None,
-    progress: Progress | None = None,
-    fused: bool = True,
+    device: Device = "cpu",
+    **options: Unpack[Options],
 ) -> dict[str, torch.Tensor]:
     """One rank's tensors by name, in the spec's order; a tied tensor that the file lacks is its twin, the same object.
 
-    fused: an output stands in the place of its first tensor, and for all of them; False: every tensor by itself.
-    dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
-    stay as they are. All headers are checked before a tensor is allocated. Raises ShardError; nothing is kept then.
+    All headers are checked before a tensor is allocated. Raises ShardError; nothing is kept then.
     """
+    return load_ranks(spec, checkpoint_dir, [mesh], devices=[device], **options)[0]
+
+
+def load_ranks(
+    spec: Spec,
+    checkpoint_dir: str | PathLike[str],
+    meshes: Sequence[Mesh],
+    *,
+    devices: Sequence[Device] | None = None,
+    **options: Unpack[Options],
+) -> list[dict[str, torch.Tensor]]:
+    """The tensors of several ranks, as `load` gives those of one, in one pass: what ranks share is read once.
+
+    devices: one for each rank; the host, by default.
+    """
+    targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
+    if len(targets) != len(meshes):
+        raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = Path(checkpoint_dir)
-    cast_to = cast_name(dtype)
-    refuse_directory(directory, mesh["tp"].size if "tp" in mesh else 1)
+    cast_to = cast_name(options.get("dtype"))
+    for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
+        refuse_directory(directory, tp)
     config = read_config(directory)
     headers = read_headers(directory)
     refuse_packed(headers)
-    survey = take_survey(spec.tensors, spec.formats, config, mesh, headers)
-    check_coverage(survey, headers, spec.ignored)
-    tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
-    shards = cut(tensors, survey.choices)
-    twins = tied_twins(tensors, survey.choices)
-    if cast_to:
-        shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
-    places: Places = {}
-    if fused:
-        whole_outputs(survey.outputs, survey.tensors, survey.choices)
-        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
-        check_twins(twins, places)
-    loaded = read_shards(shards, headers, device, progress, places)
-    return loaded | {name: loaded[twin] for name, twin in twins.items()}
-
-
-def cast_name(dtype: torch.dtype | None) -> str | None:
-    """The file's name of the dtype to cast to. Raises SHD112 where it is no float that weights are computed in."""
-    name = FILE_DTYPES.get(dtype) if dtype else None
-    if dtype and name not in CASTABLE:
-        raise ShardError(("SHD112", f"dtype {dtype} is not one of {', '.join(CASTABLE)}"))
-    return name
-
-
-def is_default_float(shard: Shard, spec: Spec) -> bool:
-    """True for a dense float tensor with the spec's default dtype, and none of its own."""
-    own_dtype = shard.load is not None or shard.dtypes != spec.dtype
-    return shard.format == DENSE and not own_dtype and shard.dtype in CASTABLE
-
-
-def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
-    """The tied tensors that the file lacks, and what each is tied to. Raises SHD401 where this rank has no twin."""
-    here = {stored.name for tensor in tensors if (choice := choices[tensor.name]) for stored in choice.stored}
-    twins = {tensor.name: tensor.tied_to for tensor in tensors if tensor.tied_to and choices[tensor.name] is None}
-    in_file = {stored.name for choice in choices.values() if choice for stored in choice.stored}
-    findings: list[Finding] = [
-        ("SHD401", f"{name} is tied to {twin}, which this rank does not have")
-        if twin in in_file
-        else ("SHD401", f"{name} is missing, and so is {twin}, to which it is tied")
-        for name, twin in twins.items()
-        if twin not in here
+    parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
+    rooms = [
+        rooms_of(part, headers, target, separate=options.get("separate", False))
+        for part, target in zip(parts, targets, strict=True)
     ]
-    if findings:
-        raise ShardError(*findings)
-    return twins
+    for part, own in zip(parts, rooms, strict=True):
+        write_unread(part, own)
+    windows = windows_by_file(parts, rooms, headers)
+    carry_out(windows, options.get("threads"), counted(parts, windows, options.get("progress")))
+    return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 
-def check_twins(twins: Mapping[str, str], places: Places) -> None:
-    """Raises SHD105 for a tensor that is tied to one that goes into an output."""
-    findings: list[Finding] = [
-        ("SHD105", f"{name} is tied to {twin}, which goes into {places[twin].buffer.name}")
-        for name, twin in twins.items()
-        if twin in places
-    ]
-    if findings:
-        raise ShardError(*findings)
+def windows_by_file(parts: list[RankPart], rooms: list[Rooms], headers: Headers) -> dict[Path, list[Window]]:
+    """What is read of each file, for all ranks."""
+    pieces: dict[str, list[Piece]] = defaultdict(list)
+    for part, own in zip(parts, rooms, strict=True):
+        for fill in part.fills:
+            if fill.shard.values is None:
+                header = headers[fill.shard.name]
+                pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name])
+    return {Path(file): windows_of(pieces[file]) for file in sorted(pieces)}
 
 
-def read_shards(
-    shards: list[Shard], headers: Headers, device: torch.device | str, progress: Progress | None, places: Places
-) -> dict[str, torch.Tensor]:
-    """The local tensors by name, in the order of `shards`; read file by file, in the order of their bytes.
+def counted(parts: list[RankPart], windows: Mapping[Path, list[Window]], progress: Progress | None) -> Done:
+    """What is to be called with the bytes of each window. What is not read counts as done before the first."""
+    total = sum(fill.shard.local_bytes for part in parts for fill in part.fills)
+    done = total - sum(window.nbytes for those in windows.values() for window in those)
 
-    Those that have a place are copied to it, and their outputs are in the result.
-    """
-    by_file: dict[str, list[Shard]] = defaultdict(list)
-    for shard in sorted(shards, key=lambda shard: headers[shard.name].begin):
-        by_file[headers[shard.name].file].append(shard)
-    total, done = sum(shard.local_bytes for shard in shards), 0
-    loaded: dict[str, torch.Tensor] = {}
-    for file in sorted(by_file):
-        mapped = MappedFile(Path(file))
-        for shard in by_file[file]:
-            header = headers[shard.name]
-            keep_shard(shard, mapped.tensor(shard.name, header), device, places.get(shard.name), loaded)
-            mapped.drop(header)
-            done += shard.local_bytes
-            if progress:
-                progress(done, total)
-    names = dict.fromkeys(places[shard.name].buffer.name if shard.name in places else shard.name for shard in shards)
-    return {name: loaded[name] for name in names}
+    def count(filled: int) -> None:
+        nonlocal done
+        done += filled
+        if progress:
+            progress(done, total)
+
+    return count

@@ -55,6 +55,15 @@ def mesh(
     return dims
 
 
+def mesh_of(
+    names: Sequence[str], rank: int | Mapping[str, tuple[int | None, int]], tp_size: int = 1
+) -> dict[str, MeshDim]:
+    """The mesh of one of several ranks: its number of `tp_size`, or its coordinates. Raises SHD410."""
+    if isinstance(rank, Mapping):
+        return mesh(names, tp_size=tp_size, extra=rank)
+    return mesh(names, rank, tp_size)
+
+
 def coordinate_faults(names: Sequence[str], name: str, coordinate: Any) -> list[str]:
     """What is wrong with one (rank, size), in words."""
     if name not in names:

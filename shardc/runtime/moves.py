@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import NamedTuple
 
-import torch
-
 from shardc.runtime.arithmetic import ceil_div
 from shardc.runtime.errors import ShardError
 from shardc.runtime.outputs import Granules, Turn
@@ -84,14 +82,3 @@ def in_units(rows: int, unit: int) -> int:
     if rows % unit:
         raise ShardError(("SHD212", f"rows are permuted {rows} at a time, inside a unit of {unit}"))
     return rows // unit
-
-
-def strided(tensor: torch.Tensor, dim: int, row: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> torch.Tensor:
-    """A view with dims of `sizes` in the place of `dim`: element (i, j, …) is row + i * strides[0] + ….
-
-    The rows have to be the tensor's own: torch checks no more than that they lie in its storage.
-    """
-    step = tensor.stride(dim)
-    shape = (*tensor.shape[:dim], *sizes, *tensor.shape[dim + 1 :])
-    steps = (*tensor.stride()[:dim], *(stride * step for stride in strides), *tensor.stride()[dim + 1 :])
-    return tensor.as_strided(shape, steps, tensor.storage_offset() + row * step)

@@ -1,78 +1,77 @@
-"""Copying shards straight into the outputs they go into: no tensor in between."""
+"""The part of a local tensor that one shard fills: all of it, or its place in an output."""
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
-from shardc.runtime.buffers import Buffer, Place
-from shardc.runtime.copies import copy_shard, view
-from shardc.runtime.dtypes import TORCH_DTYPES
-from shardc.runtime.moves import Move, strided
-from shardc.runtime.rectangles import Rectangle, copy_rectangles, zero_rectangles
-from shardc.runtime.regions import pads, pieces
+from shardc.runtime.buffers import Buffer, Places
+from shardc.runtime.copies import copies_of, zeros_of
+from shardc.runtime.moves import Move
+from shardc.runtime.regions import Spans
 from shardc.runtime.shards import Shard
+from shardc.runtime.strides import Block, Copy, Zeros, row_major
 
 
-def keep_shard(
-    shard: Shard, full: torch.Tensor, device: torch.device | str, place: Place | None, kept: dict[str, torch.Tensor]
-) -> None:
-    """The rank's part of a full tensor, added to `kept`: by itself, or in its place in an output."""
-    if place is None:
-        kept[shard.name] = copy_shard(shard, full, device)
-        return
-    name = place.buffer.name
-    if name not in kept:
-        kept[name] = allocate(place.buffer, device)
-    place_shard(shard, full, place, kept[name])
+class Placing(NamedTuple):
+    """Which part of a local tensor of `shape` is filled: element `element` of its first dim, or all of it.
+
+    dim: the dim of the shard along which its rows make these moves; without moves it goes where it is. With moves and
+    no dim it is a scalar, which goes to the row that its move says, or is all there is.
+    """
+
+    shape: tuple[int, ...]
+    element: int | None = None
+    dim: int | None = None
+    moves: tuple[Move, ...] | None = None
 
 
-def allocate(buffer: Buffer, device: torch.device | str) -> torch.Tensor:
-    """An output, still to be filled; elements in front that are no tensor of the file are zero."""
-    tensor = torch.empty(buffer.shape, dtype=TORCH_DTYPES[buffer.dtype], device=device)
-    if buffer.filled is not None:
-        tensor[buffer.filled :].zero_()
-    return tensor
+class Fill(NamedTuple):
+    """A shard, and the local tensor that it fills."""
+
+    shard: Shard
+    buffer: Buffer
+    placing: Placing
 
 
-def place_shard(shard: Shard, full: torch.Tensor, place: Place, output: torch.Tensor) -> None:
-    """The rank's part of a full tensor, and the zeros of its padding, into the output that it goes into."""
-    with torch.no_grad():
-        target = output if place.element is None else output[place.element]
-        if place.dim is None:
-            scalar = target if target.dim() == 0 else target[place.moves[0].place]
-            scalar.copy_(full.reshape(()))
+class Filling(NamedTuple):
+    """What is copied from a full tensor into a local one, and what of it is zero; targets count from its start."""
+
+    copies: tuple[Copy, ...]
+    zeros: tuple[Zeros, ...]
+
+
+def fills_of(shards: Iterable[Shard], places: Places) -> list[Fill]:
+    """What each shard fills: an output where it has a place, or a tensor of its own."""
+    fills = []
+    for shard in shards:
+        place = places.get(shard.name)
+        if place:
+            fills.append(Fill(shard, place.buffer, Placing(place.buffer.shape, *place[1:])))
         else:
-            place_rows(shard, full, place.dim, place.moves, target)
+            shape = shard.local_shape
+            fills.append(Fill(shard, Buffer(shard.name, shard.local_dtype, shape), Placing(shape)))
+    return fills
 
 
-def place_rows(shard: Shard, full: torch.Tensor, dim: int, moves: tuple[Move, ...], target: torch.Tensor) -> None:
-    """One copy for each move and each product of regions; all rows of `target` that are the shard's are written."""
-    others = shard.at[:dim] + shard.at[dim + 1 :]
-    for start, stop, local in pieces(shard.at[dim]):
-        for move in moves:
-            blocks = move.blocks(local, local + stop - start)
-            for source, to in copy_rectangles(others):
-                rows = file_rows(beside(full, source, dim), dim, move, blocks, start - local)
-                output_rows(beside(target, to, dim), dim, move, blocks).copy_(rows)
-            for zeros in zero_rectangles(others):
-                output_rows(beside(target, zeros, dim), dim, move, blocks).zero_()
-    for start, stop in pads(shard.at[dim]):
-        for move in moves:
-            output_rows(target, dim, move, move.blocks(start, stop)).zero_()
+@lru_cache(maxsize=4096)
+def filling(at: tuple[Spans, ...], source_strides: tuple[int, ...], placing: Placing) -> Filling:
+    """The copies and zeros of a shard whose full tensor has these strides, in elements."""
+    shape, element, dim, moves = placing
+    start, strides = 0, row_major(shape)
+    if element is not None:
+        start, strides = element * strides[0], strides[1:]
+    if moves is not None and dim is None:
+        row = moves[0].place * strides[0] if strides else 0
+        return Filling((Copy((1,), Block(0, (1,)), Block(start + row, (1,))),), ())
+    copies, zeros = copies_of(at, source_strides, strides, dim, moves), zeros_of(at, strides, dim, moves)
+    return Filling(
+        tuple(copy._replace(target=further(copy.target, start)) for copy in copies),
+        tuple(zero._replace(target=further(zero.target, start)) for zero in zeros),
+    )
 
 
-def beside(tensor: torch.Tensor, rectangle: Rectangle, dim: int) -> torch.Tensor:
-    """All rows of `dim`, and a rectangle of the other dims."""
-    return view(tensor, rectangle[:dim] + ((0, tensor.shape[dim]),) + rectangle[dim:])
-
-
-def file_rows(full: torch.Tensor, dim: int, move: Move, blocks: range, shift: int) -> torch.Tensor:
-    """Some blocks of a move, in the full tensor, whose rows are the local ones and `shift` more."""
-    row = move.first + blocks.start * move.pitch + shift
-    return strided(full, dim, row, (len(blocks), *move.sizes), (move.pitch, *move.strides))
-
-
-def output_rows(output: torch.Tensor, dim: int, move: Move, blocks: range) -> torch.Tensor:
-    """The same blocks, in the output."""
-    row = move.place + blocks.start * move.to_pitch
-    return strided(output, dim, row, (len(blocks), *move.sizes), (move.to_pitch, *move.to))
+def further(block: Block, elements: int) -> Block:
+    """The same block, so many elements later."""
+    return Block(block.offset + elements, block.strides)

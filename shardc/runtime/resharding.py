@@ -6,17 +6,15 @@ from collections.abc import Mapping
 
 import torch
 
-from shardc.runtime.buffers import Places, places_of
+from shardc.runtime.buffers import Buffer, Places, places_of
 from shardc.runtime.config import Config
-from shardc.runtime.copies import copy_shard
 from shardc.runtime.coverage import check_coverage
 from shardc.runtime.cutting import cut
-from shardc.runtime.dtypes import FILE_DTYPES
+from shardc.runtime.dtypes import FILE_DTYPES, TORCH_DTYPES
 from shardc.runtime.headers import Header
 from shardc.runtime.members import whole_outputs
-from shardc.runtime.placing import keep_shard
+from shardc.runtime.placing import Fill, filling, fills_of
 from shardc.runtime.planning import Mesh, rank_tensors, take_survey
-from shardc.runtime.shards import Shard
 from shardc.runtime.tensors import Spec
 
 
@@ -38,12 +36,14 @@ def shard_tensors(
     if fused:
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
     kept: dict[str, torch.Tensor] = {}
-    for shard in shards:
-        source = full[shard.name]
-        if shard.name in places:
-            keep_shard(shard, source, source.device, places[shard.name], kept)
-        else:
-            kept[shard.name] = part_of(source, shard)
+    for fill in fills_of(shards, places):
+        shard, source = fill.shard, full[fill.shard.name]
+        if fill.placing.moves is None and shard.whole and shard.local_dtype == shard.dtype:
+            kept[shard.name] = source
+            continue
+        if fill.buffer.name not in kept:
+            kept[fill.buffer.name] = allocate(fill.buffer, source.device)
+        copy_regions(source, fill, kept[fill.buffer.name])
     return kept
 
 
@@ -52,8 +52,23 @@ def header_of(tensor: torch.Tensor) -> Header:
     return Header(FILE_DTYPES.get(tensor.dtype, str(tensor.dtype)), tuple(tensor.shape))
 
 
-def part_of(tensor: torch.Tensor, shard: Shard) -> torch.Tensor:
-    """The rank's part of one tensor."""
-    if shard.whole and shard.local_dtype == shard.dtype:
-        return tensor
-    return copy_shard(shard, tensor, tensor.device)
+def allocate(buffer: Buffer, device: torch.device) -> torch.Tensor:
+    """A local tensor, still to be filled; elements in front that are no tensor of the file are zero."""
+    tensor = torch.empty(buffer.shape, dtype=TORCH_DTYPES[buffer.dtype], device=device)
+    if buffer.filled is not None:
+        tensor[buffer.filled :].zero_()
+    return tensor
+
+
+def copy_regions(full: torch.Tensor, fill: Fill, local: torch.Tensor) -> None:
+    """One copy for each region of a shard, from its full tensor to the local one, and zeros where padding is."""
+    with torch.no_grad():
+        if fill.shard.values is not None:
+            local.copy_(torch.tensor(fill.shard.values))
+            return
+        copies, zeros = filling(fill.shard.at, full.stride(), fill.placing)
+        for shape, source, target in copies:
+            block = full.as_strided(shape, source.strides, full.storage_offset() + source.offset)
+            local.as_strided(shape, target.strides, target.offset).copy_(block)
+        for shape, target in zeros:
+            local.as_strided(shape, target.strides, target.offset).zero_()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from shardc.runtime.dtypes import nbytes
@@ -36,7 +37,7 @@ class Shard(NamedTuple):
     @property
     def local_shape(self) -> tuple[int, ...]:
         """Shape on this rank, padding included."""
-        return tuple(map(local_size, self.at))
+        return local_shape_of(self.at)
 
     @property
     def local_dtype(self) -> str:
@@ -62,3 +63,9 @@ class Shard(NamedTuple):
     def zero_fill(self) -> tuple[Rectangle, ...]:
         """The rectangles of the local tensor that are zero; with the copies they tile it exactly."""
         return zero_rectangles(self.at)
+
+
+@lru_cache(maxsize=4096)
+def local_shape_of(at: tuple[Spans, ...]) -> tuple[int, ...]:
+    """The local sizes of the dims whose spans these are."""
+    return tuple(map(local_size, at))

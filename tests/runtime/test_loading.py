@@ -8,7 +8,6 @@ from safetensors.torch import save_file
 
 import shardc.runtime as rt
 
-from .conftest import CopyCounter
 from .tiny_model import CONFIG, SPEC, equal, full_tensors, mesh, write_checkpoint, write_indexed_checkpoint
 
 
@@ -107,22 +106,13 @@ def test_a_cast_to_something_else(tmp_path: Path) -> None:
         load(tmp_path, dtype=torch.int8)
 
 
-def test_copies(tmp_path: Path, copy_counter: CopyCounter) -> None:
-    directory = write_checkpoint(tmp_path, full_tensors())
-    with copy_counter:
-        load(directory, tp=(0, 4), ep=(0, 4))
-    # embed, q | k | v, o_proj, its bias, A_log, norm, and two of one expert
-    assert copy_counter.copies == 1 + 3 + 1 + 1 + 1 + 1 + 2
-    assert copy_counter.others == []
-
-
 def test_progress_counts_local_bytes(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     directory = write_indexed_checkpoint(tmp_path, full_tensors())
     loaded = rt.load(SPEC, directory, mesh(tp=(1, 2)), progress=lambda done, total: seen.append((done, total)))
     del loaded["lm_head.weight"]
     total = sum(tensor.nbytes for tensor in loaded.values())
-    assert len(seen) == len(loaded)
+    assert len(seen) == 2  # windows: one of each small file
     assert seen == sorted(seen)
     assert seen[-1] == (total, total)
 
@@ -180,10 +170,10 @@ def test_a_truncated_file(tmp_path: Path) -> None:
 def test_a_file_truncated_while_it_is_read(tmp_path: Path) -> None:
     directory = write_indexed_checkpoint(tmp_path, full_tensors())
     last = directory / "b.safetensors"
-    with pytest.raises(
-        rt.ShardError, match=r"^SHD406: b\.safetensors: \S+ takes bytes \d+\.\.\d+, but the file has 16$"
-    ):
-        rt.load(SPEC, directory, mesh(), progress=lambda done, total: os.truncate(last, 16))
+    with pytest.raises(rt.ShardError) as caught:
+        rt.load(SPEC, directory, mesh(), threads=1, progress=lambda done, total: os.truncate(last, 700))
+    text = "b.safetensors: embed.weight takes bytes 536..856, but the file has 700"
+    assert caught.value.findings == (("SHD406", text),)
 
 
 def test_the_result_does_not_depend_on_the_file(tmp_path: Path) -> None:

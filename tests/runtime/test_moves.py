@@ -1,8 +1,7 @@
 import pytest
-import torch
 
 import shardc.runtime as rt
-from shardc.runtime.moves import Move, rows_interleaved, rows_kept, rows_turned, strided, turn_in_units
+from shardc.runtime.moves import Move, rows_interleaved, rows_kept, rows_turned, turn_in_units
 
 PAIRS = rt.Turn((2, 3), (3, 1), (1, 2))
 
@@ -63,15 +62,3 @@ def test_parts_of_units(turn: rt.Turn, rows: int) -> None:
         turn_in_units(turn, 128)
     text = f"rows are permuted {rows} at a time, inside a unit of 128"
     assert refused.value.findings == (("SHD212", text),)
-
-
-def test_strided_is_a_view() -> None:
-    tensor = torch.arange(24.0).reshape(12, 2)
-    rows = strided(tensor, 0, 1, (2, 3), (6, 2))
-    assert rows[:, :, 0].tolist() == [[2, 6, 10], [14, 18, 22]]
-    assert rows.data_ptr() == tensor[1:].data_ptr()
-
-
-def test_strided_inside_a_view() -> None:
-    tensor = torch.arange(24.0).reshape(2, 12)[1:, 2:]
-    assert strided(tensor, 1, 1, (2, 2), (4, 1)).tolist() == [[[15, 16], [19, 20]]]

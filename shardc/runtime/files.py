@@ -1,0 +1,81 @@
+"""A file of a checkpoint: read into memory, or looked at in the page cache where it is there already."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import warnings
+from pathlib import Path
+
+import torch
+
+from shardc.runtime.errors import ShardError
+
+
+class SourceFile:
+    """An open file. Raises SHD406 where it cannot be opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.descriptor = os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
+        self.size = os.fstat(self.descriptor).st_size
+        self.pages: mmap.mmap | None = None
+        self.mapped: torch.Tensor | None = None
+
+    def close(self) -> None:
+        """Closes the file; its mapping goes with the last view of it."""
+        self.mapped = self.pages = None
+        os.close(self.descriptor)
+
+    def read(self, into: memoryview, begin: int) -> int:
+        """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
+        done = 0
+        while done < len(into):
+            count = os.preadv(self.descriptor, [into[done:]], begin + done)
+            if count == 0:
+                break
+            done += count
+        return done
+
+    def cached(self, begin: int, end: int) -> torch.Tensor | None:
+        """Bytes begin .. end, without a copy, where the page cache has them all; `drop` takes them out again."""
+        if end > self.size or not self.map():
+            return None
+        assert self.mapped is not None
+        return self.mapped[begin:end] if is_resident(self.mapped, begin, end) else None
+
+    def drop(self, begin: int, end: int) -> None:
+        """Takes the pages that lie in begin .. end out of this process's memory; they stay in the page cache."""
+        if self.pages is not None:
+            first = begin - begin % mmap.PAGESIZE
+            self.pages.madvise(mmap.MADV_DONTNEED, first, end - first)
+
+    def map(self) -> bool:
+        """Maps the file once. False where that cannot be done, or mapped pages not be dropped."""
+        if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and LIBC_MINCORE is not None:
+            try:
+                self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
+            except (OSError, ValueError):
+                return False
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "The given buffer is not writable")
+                self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
+        return self.mapped is not None
+
+
+def is_resident(mapped: torch.Tensor, begin: int, end: int) -> bool:
+    """Whether all pages of a mapped file that hold bytes begin .. end are in the page cache."""
+    assert LIBC_MINCORE is not None
+    first = begin - begin % mmap.PAGESIZE
+    pages = (end - first + mmap.PAGESIZE - 1) // mmap.PAGESIZE
+    found = ctypes.create_string_buffer(pages)
+    address = ctypes.c_void_p(mapped.data_ptr() + first)
+    failed = LIBC_MINCORE(address, ctypes.c_size_t(end - first), found)
+    return not failed and found.raw.find(b"\0", 0, pages) < 0
+
+
+LIBC_MINCORE = getattr(ctypes.CDLL(None), "mincore", None)

@@ -1,0 +1,94 @@
+"""Memory for local tensors: one slab on huge pages for all of a rank, or a piece for each of them."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Iterable
+from math import prod
+from typing import NamedTuple
+
+import torch
+
+from shardc.runtime.arithmetic import round_up
+from shardc.runtime.buffers import Buffer
+from shardc.runtime.dtypes import TORCH_DTYPES, nbytes
+
+ALIGNMENT = 64  # bytes: each local tensor begins at a multiple of it
+HUGE_PAGE = 2 << 20  # bytes
+
+
+class Memory:
+    """Bytes on one device. flat: all of them, U8. pages: the mapping that host memory lies in, from byte `skip` on."""
+
+    def __init__(self, flat: torch.Tensor, pages: mmap.mmap | None = None, skip: int = 0) -> None:
+        self.flat = flat
+        self.pages = pages
+        self.skip = skip
+        self.on_host = flat.device.type == "cpu"
+        self.views: dict[torch.dtype, torch.Tensor] = {torch.uint8: flat}
+
+    def typed(self, dtype: torch.dtype) -> torch.Tensor:
+        """All bytes as elements of a dtype."""
+        if dtype not in self.views:
+            self.views[dtype] = self.flat.view(dtype)
+        return self.views[dtype]
+
+    def tensor(self, offset: int, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        """The contiguous tensor at a byte; in a mapping it has a storage of its own, of just its bytes."""
+        elements = prod(shape)
+        if elements == 0:
+            return torch.empty(shape, dtype=dtype, device=self.flat.device)
+        if self.pages is not None:
+            return torch.frombuffer(self.pages, dtype=dtype, count=elements, offset=self.skip + offset).view(shape)
+        return self.flat[offset : offset + elements * dtype.itemsize].view(dtype).view(shape)
+
+
+class Room(NamedTuple):
+    """Where a local tensor lies: from a byte of a memory."""
+
+    buffer: Buffer
+    memory: Memory
+    offset: int
+
+    def tensor(self) -> torch.Tensor:
+        """The local tensor."""
+        return self.memory.tensor(self.offset, self.buffer.shape, TORCH_DTYPES[self.buffer.dtype])
+
+
+def host_memory(size: int) -> Memory:
+    """Fresh host memory of some bytes. That of a huge page or more begins at one, and the system is asked for them.
+
+    The pages are taken as they are first written to, so what lies before and behind costs nothing.
+    """
+    if size < HUGE_PAGE:
+        return Memory(torch.empty(size, dtype=torch.uint8))
+    pages = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    skip = -torch.frombuffer(pages, dtype=torch.uint8).data_ptr() % HUGE_PAGE
+    return Memory(torch.frombuffer(pages, dtype=torch.uint8, count=size, offset=skip), pages, skip)
+
+
+def memory_on(device: torch.device, size: int) -> Memory:
+    """Memory of some bytes on a device, its content undefined."""
+    return host_memory(size) if device.type == "cpu" else Memory(torch.empty(size, dtype=torch.uint8, device=device))
+
+
+def rooms_for(buffers: Iterable[Buffer], device: torch.device, *, separate: bool) -> dict[str, Room]:
+    """A room for each local tensor, by name: next to each other in one slab, or each in memory of its own."""
+    offsets: dict[Buffer, int] = {}
+    size = 0
+    for buffer in buffers:
+        offsets[buffer] = size
+        size += round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT)
+    if not separate:
+        slab = memory_on(device, size)
+        return {buffer.name: Room(buffer, slab, offset) for buffer, offset in offsets.items()}
+    sizes = {buffer: round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT) for buffer in offsets}
+    return {buffer.name: Room(buffer, memory_on(device, sizes[buffer]), 0) for buffer in offsets}
+
+
+def bytes_of(tensor: torch.Tensor) -> memoryview:
+    """The bytes of a contiguous host tensor, to be written to. It does not keep them alive."""
+    return memoryview((ctypes.c_ubyte * tensor.nbytes).from_address(tensor.data_ptr())).cast("B")

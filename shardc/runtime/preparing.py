@@ -1,0 +1,98 @@
+"""What ranks are to load, checked before anything is allocated: their shards, and where those go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+
+from shardc.runtime.buffers import Places, places_of
+from shardc.runtime.choices import Headers
+from shardc.runtime.config import Config
+from shardc.runtime.coverage import check_coverage
+from shardc.runtime.cutting import Choices, cut
+from shardc.runtime.dtypes import CASTABLE, FILE_DTYPES
+from shardc.runtime.errors import Finding, ShardError
+from shardc.runtime.members import whole_outputs
+from shardc.runtime.placing import Fill, fills_of
+from shardc.runtime.planning import Mesh, Survey, rank_tensors, take_survey
+from shardc.runtime.shards import Shard
+from shardc.runtime.tensors import DENSE, Spec, Tensor
+
+
+class RankPart(NamedTuple):
+    """One rank's part of a checkpoint. twins: tied tensors that the file lacks, and what each is tied to."""
+
+    fills: list[Fill]
+    twins: dict[str, str]
+
+
+def parts_of_ranks(
+    spec: Spec, config: Config, meshes: Sequence[Mesh], headers: Headers, cast_to: str | None, *, fused: bool
+) -> list[RankPart]:
+    """The parts of several ranks. Raises ShardError with every finding of the first check that fails."""
+    if not meshes:
+        return []
+    survey = take_survey(spec.tensors, spec.formats, config, meshes[0], headers)
+    check_coverage(survey, headers, spec.ignored)
+    return [part_of_rank(spec, config, mesh, survey, cast_to, fused=fused) for mesh in meshes]
+
+
+def part_of_rank(
+    spec: Spec, config: Config, mesh: Mesh, survey: Survey, cast_to: str | None, *, fused: bool
+) -> RankPart:
+    """The part of one rank."""
+    tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
+    shards = cut(tensors, survey.choices)
+    twins = tied_twins(tensors, survey.choices)
+    if cast_to:
+        shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
+    places: Places = {}
+    if fused:
+        whole_outputs(survey.outputs, survey.tensors, survey.choices)
+        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+        check_twins(twins, places)
+    return RankPart(fills_of(shards, places), twins)
+
+
+def cast_name(dtype: torch.dtype | None) -> str | None:
+    """The file's name of the dtype to cast to. Raises SHD112 where it is no float that weights are computed in."""
+    name = FILE_DTYPES.get(dtype) if dtype else None
+    if dtype and name not in CASTABLE:
+        raise ShardError(("SHD112", f"dtype {dtype} is not one of {', '.join(CASTABLE)}"))
+    return name
+
+
+def is_default_float(shard: Shard, spec: Spec) -> bool:
+    """True for a dense float tensor with the spec's default dtype, and none of its own."""
+    own_dtype = shard.load is not None or shard.dtypes != spec.dtype
+    return shard.format == DENSE and not own_dtype and shard.dtype in CASTABLE
+
+
+def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
+    """The tied tensors that the file lacks, and what each is tied to. Raises SHD401 where this rank has no twin."""
+    here = {stored.name for tensor in tensors if (choice := choices[tensor.name]) for stored in choice.stored}
+    twins = {tensor.name: tensor.tied_to for tensor in tensors if tensor.tied_to and choices[tensor.name] is None}
+    in_file = {stored.name for choice in choices.values() if choice for stored in choice.stored}
+    findings: list[Finding] = [
+        ("SHD401", f"{name} is tied to {twin}, which this rank does not have")
+        if twin in in_file
+        else ("SHD401", f"{name} is missing, and so is {twin}, to which it is tied")
+        for name, twin in twins.items()
+        if twin not in here
+    ]
+    if findings:
+        raise ShardError(*findings)
+    return twins
+
+
+def check_twins(twins: Mapping[str, str], places: Places) -> None:
+    """Raises SHD105 for a tensor that is tied to one that goes into an output."""
+    findings: list[Finding] = [
+        ("SHD105", f"{name} is tied to {twin}, which goes into {places[twin].buffer.name}")
+        for name, twin in twins.items()
+        if twin in places
+    ]
+    if findings:
+        raise ShardError(*findings)

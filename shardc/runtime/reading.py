@@ -1,0 +1,195 @@
+"""Carrying out the windows of a checkpoint's files: several threads, each one window at a time, in the files' order."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+import torch
+
+from shardc.runtime.dealing import deal
+from shardc.runtime.errors import ShardError
+from shardc.runtime.files import SourceFile
+from shardc.runtime.memory import ALIGNMENT, bytes_of, host_memory
+from shardc.runtime.rings import Ring
+from shardc.runtime.streams import staging_memory, stream_of
+from shardc.runtime.uploads import Uploader, packed_bytes
+from shardc.runtime.windows import WINDOW, Piece, Window
+
+THREADS = 4  # at most, unless a caller says otherwise: more don't help where memory is the limit
+
+Windows = Mapping[Path, list[Window]]
+Uploaders = Mapping[torch.device, Uploader]
+Done = Callable[[int], object]  # bytes that a window has filled
+
+
+def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
+    """Reads all windows and makes their copies. Raises the first error once all threads have stopped."""
+    count = threads or min(THREADS, len(os.sched_getaffinity(0)))
+    jobs = Jobs(windows, done)
+    uploaders = uploaders_for(windows, count)
+    with jobs, one_torch_thread(), ThreadPoolExecutor(count, "load") as pool:
+        try:
+            for worker in as_completed([pool.submit(work, jobs, uploaders) for _ in range(count)]):
+                worker.result()
+        except BaseException:
+            jobs.stop()
+            raise
+    for uploader in uploaders.values():
+        uploader.ring.wait()
+
+
+def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader]:
+    """One for each device that windows have pieces for, with a ring of twice as many buffers as there are threads."""
+    sizes: dict[torch.device, int] = {}
+    for window in (window for those in windows.values() for window in those):
+        for device, pieces in by_device(window.pieces).items():
+            sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
+    return {
+        device: Uploader(
+            Ring(staging_memory(size, pinned=device.type == "cuda") for _ in range(2 * threads)), stream_of(device)
+        )
+        for device, size in sizes.items()
+        if device.type != "cpu"
+    }
+
+
+class Jobs:
+    """The windows still to be read, handed to threads one by one; a file is open from its first window to its last."""
+
+    def __init__(self, windows: Windows, done: Done) -> None:
+        self.waiting: Iterator[tuple[Path, Window]] = ((path, window) for path in windows for window in windows[path])
+        self.left = {path: len(windows[path]) for path in windows}
+        self.open: dict[Path, SourceFile] = {}
+        self.done = done
+        self.lock = Lock()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        for file in self.open.values():
+            file.close()
+
+    def __iter__(self) -> Iterator[tuple[SourceFile, Window]]:
+        """What one thread is to do next; the window is done when it asks again."""
+        while job := self.take():
+            yield job
+            self.finish(*job)
+
+    def take(self) -> tuple[SourceFile, Window] | None:
+        """The next window, and its file, opened."""
+        with self.lock:
+            found = next(self.waiting, None)
+            if found is None:
+                return None
+            path, window = found
+            if path not in self.open:
+                self.open[path] = SourceFile(path)
+            return self.open[path], window
+
+    def finish(self, file: SourceFile, window: Window) -> None:
+        """Counts a window as done, and closes the file after its last."""
+        with self.lock:
+            self.left[file.path] -= 1
+            if self.left[file.path] == 0:
+                self.open.pop(file.path).close()
+            self.done(window.nbytes)
+
+    def stop(self) -> None:
+        """Hands out no more."""
+        with self.lock:
+            self.waiting = iter(())
+
+
+def work(jobs: Jobs, uploaders: Uploaders) -> None:
+    """What one thread does. Other threads are told to stop where it fails."""
+    bounce = Bounce()
+    try:
+        for file, window in jobs:
+            read_window(file, window, bounce, uploaders)
+    except BaseException:
+        jobs.stop()
+        raise
+
+
+class Bounce:
+    """Memory that one thread reads windows into that it can't look at in the page cache."""
+
+    def __init__(self) -> None:
+        self.memory = host_memory(0)
+
+    def room(self, begin: int, end: int) -> torch.Tensor:
+        """Room for bytes begin .. end of a file, aligned as they are there; it is the same for each window."""
+        skip = begin % ALIGNMENT
+        if self.memory.flat.numel() < skip + end - begin:
+            self.memory = host_memory(max(WINDOW, end - begin) + ALIGNMENT)
+        return self.memory.flat[skip : skip + end - begin]
+
+
+def read_window(file: SourceFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
+    """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
+    begin, end, pieces = window
+    if window.direct:
+        read_direct(file, window, uploaders)
+        return
+    cached = file.cached(begin, end)
+    there = read_into(bounce.room(begin, end), file, window) if cached is None else cached
+    for device, own in by_device(pieces).items():
+        if device.type == "cpu":
+            deal(there, begin, own)
+        else:
+            uploaders[device].deal(there, begin, own)
+    if cached is not None:
+        file.drop(begin, end)
+
+
+def read_direct(file: SourceFile, window: Window, uploaders: Uploaders) -> None:
+    """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
+    piece = window.pieces[0]
+    if piece.memory.on_host:
+        place = (piece.start + piece.copy.target.offset) * piece.cast.itemsize
+        read_into(piece.memory.flat[place : place + piece.nbytes], file, window)
+    else:
+        uploaders[piece.memory.flat.device].read(piece, lambda buffer: read_into(buffer, file, window))
+
+
+def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
+    """The pieces that go to each device."""
+    found: dict[torch.device, list[Piece]] = defaultdict(list)
+    for piece in pieces:
+        found[piece.memory.flat.device].append(piece)
+    return found
+
+
+def read_into(memory: torch.Tensor, file: SourceFile, window: Window) -> torch.Tensor:
+    """A window's bytes, read into host memory of just that size. Raises SHD406, naming the first tensor that is cut."""
+    try:
+        end = window.begin + file.read(bytes_of(memory), window.begin)
+    except OSError as error:
+        raise lacking(file, window, window.begin, f"of which some can't be read: {error.strerror}") from error
+    if end < window.end:
+        raise lacking(file, window, end, f"but the file has {end}")
+    return memory
+
+
+def lacking(file: SourceFile, window: Window, end: int, why: str) -> ShardError:
+    """SHD406 for the first tensor of a window that goes on beyond a byte."""
+    piece = next(piece for piece in window.pieces if piece.end > end)
+    return ShardError(("SHD406", f"{file.path.name}: {piece.name} takes bytes {piece.begin}..{piece.end}, {why}"))
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Inside, threads that begin copy alone: torch would start threads of its own in each of them."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,136 @@
+"""A file in windows: what is read of it at once, and the copies that are made of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from operator import itemgetter
+from typing import NamedTuple
+
+import torch
+
+from shardc.runtime.dtypes import TORCH_DTYPES
+from shardc.runtime.headers import Header
+from shardc.runtime.memory import Memory, Room
+from shardc.runtime.placing import Fill, Placing, filling
+from shardc.runtime.regions import Spans
+from shardc.runtime.strides import Block, Copy, collapsed, reach, row_major
+
+WINDOW = 4 << 20  # bytes of a file at once
+DIRECT = 64 << 10  # bytes next to each other from which they are read right to where they stay
+GAP = 16 << 10  # bytes between two copies that are sooner read than left out
+
+
+class Piece(NamedTuple):
+    """A copy out of one window. begin, end: the bytes of the file that it spans, in which its source counts from 0.
+
+    name: the file's tensor. memory: where it goes; the target counts from element `start`. dtype: in the file. cast: in
+    memory. direct: the file's bytes are what is kept, next to each other, and worth a read of their own.
+    """
+
+    begin: int
+    end: int
+    name: str
+    copy: Copy
+    start: int
+    memory: Memory
+    dtype: torch.dtype
+    cast: torch.dtype
+    direct: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it fills in memory."""
+        return self.copy.elements * self.cast.itemsize
+
+
+class Window(NamedTuple):
+    """Bytes begin .. end of a file, and what is copied of them."""
+
+    begin: int
+    end: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def direct(self) -> bool:
+        """True where the one copy is a read."""
+        return len(self.pieces) == 1 and self.pieces[0].direct
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it fills in memory."""
+        return sum(piece.nbytes for piece in self.pieces)
+
+
+def pieces_of(fill: Fill, header: Header, room: Room) -> Iterator[Piece]:
+    """The copies of a shard, each of a window at most."""
+    shard = fill.shard
+    dtype, cast = TORCH_DTYPES[shard.dtype], TORCH_DTYPES[shard.local_dtype]
+    start = room.offset // cast.itemsize
+    for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize):
+        direct = dtype == cast and end - begin >= DIRECT and copy.contiguous
+        first, last = header.begin + begin, header.begin + end
+        yield Piece(first, last, shard.name, copy, start, room.memory, dtype, cast, direct)
+
+
+@lru_cache(maxsize=4096)
+def cuts_of(
+    shape: tuple[int, ...], at: tuple[Spans, ...], placing: Placing, itemsize: int
+) -> tuple[tuple[int, int, Copy], ...]:
+    """(first byte, byte after the last, copy) of every copy of a window at most, counted from the full tensor's start.
+
+    Its source counts from that first byte.
+    """
+    found = []
+    for whole in filling(at, row_major(shape), placing).copies:
+        for copy in cut_copy(whole, WINDOW // itemsize):
+            begin = copy.source.offset * itemsize
+            end = begin + reach(copy.shape, copy.source.strides) * itemsize
+            found.append((begin, end, copy._replace(source=Block(0, copy.source.strides))))
+    return tuple(found)
+
+
+def cut_copy(copy: Copy, limit: int) -> Iterator[Copy]:
+    """The same copy in parts that span at most `limit` elements of the source, cut along its widest stride."""
+    strides = copy.source.strides
+    if reach(copy.shape, strides) <= limit:
+        yield copy
+        return
+    dim = max(range(len(strides)), key=lambda each: (copy.shape[each] > 1, strides[each]))
+    inner = reach((*copy.shape[:dim], 1, *copy.shape[dim + 1 :]), strides)
+    rows = max((limit - inner) // max(strides[dim], 1) + 1, 1)
+    for start in range(0, copy.shape[dim], rows):
+        part = collapsed(rows_of(copy, dim, start, min(rows, copy.shape[dim] - start)))
+        yield from cut_copy(part, limit) if inner > limit else (part,)
+
+
+def rows_of(copy: Copy, dim: int, start: int, count: int) -> Copy:
+    """Some rows of one dim of a copy."""
+    (source, steps), (target, to) = copy.source, copy.target
+    shape = (*copy.shape[:dim], count, *copy.shape[dim + 1 :])
+    return Copy(shape, Block(source + start * steps[dim], steps), Block(target + start * to[dim], to))
+
+
+def windows_of(pieces: Iterable[Piece]) -> list[Window]:
+    """The windows of one file, in the order of their bytes. Pieces that share bytes are in one window.
+
+    Small pieces that lie near each other are too.
+    """
+    windows: list[Window] = []
+    together: list[Piece] = []
+    end = 0
+    for piece in sorted(pieces, key=itemgetter(0, 1)):
+        if together and not joins(together, end, piece):
+            windows.append(Window(together[0].begin, end, tuple(together)))
+            together = []
+        end = max(end, piece.end) if together else piece.end
+        together.append(piece)
+    return [*windows, Window(together[0].begin, end, tuple(together))] if together else windows
+
+
+def joins(together: list[Piece], end: int, piece: Piece) -> bool:
+    """Whether the next piece of a file goes with those before it, which end at byte `end`."""
+    length = max(end, piece.end) - together[0].begin
+    if piece.begin < end:
+        return length <= 2 * WINDOW
+    return piece.begin - end <= GAP and length <= WINDOW and not piece.direct and not together[-1].direct

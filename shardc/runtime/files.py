@@ -23,6 +23,8 @@ class SourceFile:
         except OSError as error:
             raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
         self.size = os.fstat(self.descriptor).st_size
+        if hasattr(os, "posix_fadvise"):  # what lies behind a rank's rows is another rank's: the system is not to guess
+            os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)
         self.pages: mmap.mmap | None = None
         self.mapped: torch.Tensor | None = None
 

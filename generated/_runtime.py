@@ -21,6 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import lru_cache
+from importlib import import_module
 from itertools import accumulate, product
 from math import gcd, lcm, prod
 from operator import itemgetter
@@ -28,7 +29,7 @@ from os import PathLike
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
-from typing import Any, Literal, NamedTuple, Protocol, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict, Union, Unpack
 
 import torch
 
@@ -166,6 +167,109 @@ def look_up(config: Config, path: str) -> Any:
     return MISSING if value is None else value
 
 
+WORLD = "world"
+MeshLike = Union[
+    Mapping[str, "tuple[int | None, int] | torch.distributed.ProcessGroup"],
+    "torch.distributed.device_mesh.DeviceMesh",
+    "torch.distributed.ProcessGroup",
+    str,
+]
+
+
+def coordinates(names: Sequence[str], given: Any) -> tuple[dict[str, Any], list[Finding]]:
+    """(rank, size) by mesh dim, and what is wrong with what was given (SHD410).
+
+    given: a mapping of (rank, size) or a process group by name; a process group, which is tp; "world", which is tp over
+    all processes; or a DeviceMesh. Dims of a DeviceMesh that are none of `names` (dp) are left aside: each of their
+    ranks keeps the same. Nothing here communicates.
+    """
+    if given is None:
+        return {}, []
+    if isinstance(given, Mapping):
+        found = {name: group_coordinate(value) if is_group(value) else value for name, value in given.items()}
+        outside = [name for name, coordinate in found.items() if coordinate is None]
+        return (
+            {name: coordinate for name, coordinate in found.items() if coordinate is not None},
+            [("SHD410", f"{name}: this process is not in the process group") for name in outside],
+        )
+    if is_group(given):
+        coordinate = group_coordinate(given)
+        return ({"tp": coordinate}, []) if coordinate else no_coordinates("this process is not in the process group")
+    if isinstance(given, str) and given == WORLD:
+        return world_coordinate()
+    if is_device_mesh(given):
+        return device_mesh_coordinates(names, given)
+    return no_coordinates(f'mesh must be (rank, size) by name, a DeviceMesh, a ProcessGroup or "world", not {given!r}')
+
+
+def no_coordinates(text: str) -> tuple[dict[str, Any], list[Finding]]:
+    """No coordinates, and why."""
+    return {}, [("SHD410", text)]
+
+
+def is_group(given: object) -> bool:
+    """True for a process group, and for what torch gives a process that is not in one."""
+    outside = getattr(getattr(torch.distributed, "GroupMember", None), "NON_GROUP_MEMBER", None)
+    return is_instance(given, "torch.distributed", "ProcessGroup") or (outside is not None and given is outside)
+
+
+def is_device_mesh(given: object) -> bool:
+    """True for a DeviceMesh."""
+    return is_instance(given, "torch.distributed.device_mesh", "DeviceMesh")
+
+
+def is_instance(given: object, module: str, name: str) -> bool:
+    """Whether something is of a class that torch may lack, or has not imported yet."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(given, kind)
+
+
+def group_coordinate(group: Any) -> tuple[int, int] | None:
+    """This process's rank in a process group, and the group's size; None for a process that is not in it."""
+    if not is_instance(group, "torch.distributed", "ProcessGroup"):
+        return None
+    rank, size = group.rank(), group.size()
+    return (rank, size) if rank >= 0 else None
+
+
+def world_coordinate() -> tuple[dict[str, Any], list[Finding]]:
+    """The coordinate on tp where that is all processes."""
+    if not torch.distributed.is_available():
+        return no_coordinates('mesh="world" needs torch.distributed, which this torch is built without')
+    if not torch.distributed.is_initialized():
+        return no_coordinates('mesh="world" needs a process group: call torch.distributed.init_process_group() first')
+    return {"tp": (torch.distributed.get_rank(), torch.distributed.get_world_size())}, []
+
+
+def device_mesh_coordinates(names: Sequence[str], mesh: Any) -> tuple[dict[str, Any], list[Finding]]:
+    """The coordinates on those dims of a DeviceMesh that the model has."""
+    its_names, model = device_mesh_names(mesh), ", ".join(names)
+    if not its_names:
+        return no_coordinates(f"a DeviceMesh of {mesh.ndim} dims needs mesh_dim_names: this model has {model}")
+    if not set(names) & set(its_names):
+        return no_coordinates(f"the DeviceMesh has {', '.join(its_names)}, none of which this model has: {model}")
+    ranks = mesh.get_coordinate()
+    if ranks is None:
+        return no_coordinates("this process is not in the DeviceMesh")
+    sizes = tuple(mesh.shape)
+    places = zip(its_names, ranks, sizes, strict=True)
+    return {name: (rank, size) for name, rank, size in places if name in names}, []
+
+
+def device_mesh_names(mesh: Any) -> tuple[str, ...]:
+    """The names of a DeviceMesh's dims; its only dim, without a name, is tp; () for several without names."""
+    if mesh.mesh_dim_names:
+        return tuple(mesh.mesh_dim_names)
+    return ("tp",) if mesh.ndim == 1 else ()
+
+
+def dim_names(given: Any) -> tuple[str, ...]:
+    """The mesh dims that something given as a mesh has, in its order; those of a DeviceMesh that no model has, too."""
+    if is_device_mesh(given):
+        return device_mesh_names(given)
+    return tuple(given) if isinstance(given, Mapping) else ("tp",)
+
+
 class MeshDim(NamedTuple):
     """One direction of the mesh. whole_file: this pass asks what the file holds, for no rank in particular."""
 
@@ -189,14 +293,14 @@ def mesh(
     names: Sequence[str],
     tp_rank: int | None = None,
     tp_size: int = 1,
-    extra: Mapping[str, tuple[int | None, int]] | None = None,
+    extra: MeshLike | None = None,
 ) -> dict[str, MeshDim]:
     """Every mesh dim of a model, in the order of `names`; a dim that nobody gives is rank 0 of 1.
 
-    `extra` gives (rank, size) by name: `{"ep": (0, 4)}`; it may give tp too. Raises SHD410 with every fault.
+    `extra` gives (rank, size) by name: `{"ep": (0, 4)}`; it may give tp too, or be something of torch.distributed
+    (`coordinates`). Raises SHD410 with every fault.
     """
-    given: dict[str, Any] = dict(extra or {})
-    findings: list[Finding] = []
+    given, findings = coordinates(names, extra)
     if (tp_rank, tp_size) != (None, 1):
         if "tp" in given:
             findings.append(("SHD410", "tp is given twice: in mesh, and by tp_rank and tp_size"))
@@ -3235,6 +3339,392 @@ def copy_regions(full: torch.Tensor, fill: Fill, local: torch.Tensor) -> None:
             local.as_strided(shape, target.strides, target.offset).copy_(block)
         for shape, target in zeros:
             local.as_strided(shape, target.strides, target.offset).zero_()
+
+
+RowRun = tuple[str | None, int, int]  # (source, start, stop): rows of a source; None: so many rows of zero
+RowRuns = tuple[RowRun, ...]
+
+SHOWN_RUNS = 3
+
+
+def merged_rows(runs: Iterable[RowRun]) -> RowRuns:
+    """The same rows in the fewest runs; those of zero start at 0."""
+    found: list[RowRun] = []
+    for source, start, stop in runs:
+        last, last_start, last_stop = found[-1] if found else ("", 0, 0)
+        if start == stop:
+            continue
+        if found and source is None and last is None:
+            found[-1] = (None, 0, last_stop + stop - start)
+        elif found and source == last and start == last_stop:
+            found[-1] = (source, last_start, stop)
+        else:
+            found.append((source, start, stop) if source is not None else (None, 0, stop - start))
+    return tuple(found)
+
+
+def rows_in(runs: RowRuns) -> int:
+    """How many rows there are."""
+    return sum(stop - start for _, start, stop in runs)
+
+
+def chunk_of(runs: RowRuns, index: int, number: int) -> RowRuns:
+    """Part `index` of `number`, as torch.chunk cuts: the first parts are of equal size, the last are short or empty."""
+    each = ceil_div(rows_in(runs), number)
+    first, last = index * each, (index + 1) * each
+    found: list[RowRun] = []
+    at = 0
+    for source, start, stop in runs:
+        low, high = max(first - at, 0), min(last - at, stop - start)
+        if low < high:
+            found.append((source, start + low, start + high))
+        at += stop - start
+    return merged_rows(found)
+
+
+def in_words(runs: RowRuns) -> str:
+    """Runs as `0..4 and 8..12`, at most three of them; zero rows as `2 of zero`."""
+    words = [
+        f"{stop} of zero" if source is None else f"{source} {start}..{stop}".strip() for source, start, stop in runs
+    ]
+    more = len(words) - SHOWN_RUNS
+    shown = words[:SHOWN_RUNS] + ([f"{more} more"] if more > 0 else [])
+    return " and ".join(shown) or "nothing"
+
+
+@lru_cache(maxsize=4096)
+def moved_runs(moves: tuple[Move, ...], spans: Spans, source: str) -> tuple[tuple[int, RowRun], ...]:
+    """Where the rows of regions go by moves: (first row of the output, rows) of each run."""
+    real = [(source, stretch) for stretch in stretches(spans, moves)]
+    zero = [(None, stretch) for start, stop in pads(spans) for stretch in moved(0, start, stop - start, moves)]
+    return tuple(
+        (place, (of, start, stop)) for of, stretch in (*real, *zero) for place, start, stop in neighbours(stretch)
+    )
+
+
+def neighbours(stretch: Stretch) -> Iterator[tuple[int, int, int]]:
+    """(place, start, stop) of the rows of a stretch that stay next to each other."""
+    sizes, steps, to, rows = stretch.sizes, stretch.steps, stretch.to, 1
+    if steps[-1] == to[-1] == 1:
+        sizes, steps, to, rows = sizes[:-1], steps[:-1], to[:-1], sizes[-1]
+    for index in product(*map(range, sizes)):
+        start = stretch.start + row_at(index, steps)
+        yield stretch.place + row_at(index, to), start, start + rows
+
+
+def row_at(index: Sequence[int], steps: Sequence[int]) -> int:
+    """The row at an index."""
+    return sum(i * step for i, step in zip(index, steps, strict=True))
+
+
+Composition = tuple[RowRuns, ...]  # one for each dim
+PlacedShard = tuple[Shard, Place]
+
+
+def compositions(shards: Iterable[Shard], places: Places) -> dict[str, Composition]:
+    """The composition of every local tensor by name, in their order; an output stands where its first member does."""
+    members: dict[str, list[PlacedShard]] = {}
+    found: dict[str, Composition] = {}
+    for shard in shards:
+        place = places.get(shard.name)
+        if place is None:
+            found[shard.name] = of_shard(shard)
+        else:
+            found[place.buffer.name] = ()
+            members.setdefault(place.buffer.name, []).append((shard, place))
+    return found | {name: of_output(placed) for name, placed in members.items()}
+
+
+def of_shard(shard: Shard) -> Composition:
+    """The composition of one shard; its rows have no source but itself."""
+    if shard.values is not None:
+        own = f"its own sizes {list(shard.values)}"
+        return tuple(((own, 0, size),) for size in shard.local_shape)
+    return of_regions(shard.at)
+
+
+@lru_cache(maxsize=4096)
+def of_regions(at: tuple[Spans, ...]) -> Composition:
+    """The composition of a rank's regions of a tensor."""
+    return tuple(
+        merged_rows(run for start, stop, pad in spans for run in (("", start, stop), (None, 0, pad))) for spans in at
+    )
+
+
+def of_output(placed: list[PlacedShard]) -> Composition:
+    """The composition of an output; a stacked one has its elements, by the names of their members, in front."""
+    elements: dict[int, list[PlacedShard]] = {}
+    for shard, place in placed:
+        if place.element is None:
+            return of_members(placed, [shard.name for shard, _ in placed])
+        elements.setdefault(place.element, []).append((shard, place))
+    ordered = [members for _, members in sorted(elements.items())]
+    parts = [of_members(members, [f"member {i}" for i in range(len(members))]) for members in ordered]
+    names = [" and ".join(shard.name for shard, _ in members) for members in ordered]
+    front: list[RowRun] = [(name, 0, 1) for name in told_apart(names, parts)]
+    missing = placed[0][1].buffer.shape[0] - len(front)
+    return (merged_rows([*front, (None, 0, missing)]), *parts[0])
+
+
+def of_members(placed: list[PlacedShard], sources: list[str]) -> Composition:
+    """The composition of members along their output dim; `sources` are what their rows are called."""
+    place = placed[0][1]
+    dim = place.dim
+    if dim is None:
+        rows = [(own.moves[0].place, (source, 0, 1)) for (_, own), source in zip(placed, sources, strict=True)]
+        is_vector = len(place.buffer.shape) > (place.element is not None)
+        return (rows_in_order(rows),) if is_vector else ()
+    others = [without_dim(of_shard(member), dim) for member, _ in placed]
+    moved = [
+        row
+        for (member, own), source in zip(placed, told_apart(sources, others), strict=True)
+        for row in moved_runs(own.moves, member.at[dim], source)
+    ]
+    return (*others[0][:dim], rows_in_order(moved), *others[0][dim:])
+
+
+def without_dim(composition: Composition, dim: int) -> Composition:
+    """The composition of all dims but one."""
+    return composition[:dim] + composition[dim + 1 :]
+
+
+def rows_in_order(moved: Iterable[tuple[int, RowRun]]) -> RowRuns:
+    """RowRuns of rows, in the order of their places."""
+    return merged_rows(run for _, run in sorted(moved, key=itemgetter(0)))
+
+
+def told_apart(sources: list[str], compositions: list[Composition]) -> list[str]:
+    """The names of sources; where the rest of them is not alike, that is a part of each name."""
+    if len(set(compositions)) == 1:
+        return sources
+    return [f"{source} of {rest}" for source, rest in zip(sources, compositions, strict=True)]
+
+
+Placements = dict[str, Any]  # torch.distributed.tensor.Placement by mesh dim
+Line = Sequence[Composition | None]  # one tensor on every rank of a mesh dim; None: that rank has none
+
+
+class Along(NamedTuple):
+    """The placement on one mesh dim, and the tensor's dim that it is about, if any; or why there is none."""
+
+    placement: Any = None
+    dim: int | None = None
+    reason: str = ""
+
+
+def placements_of(
+    full: Composition, own: Composition, lines: Mapping[str, Line], over: Sequence[str]
+) -> Placements | str:
+    """A tensor's placement on each of the mesh dims `over`, or why it has none.
+
+    lines: what each rank has of it, along each mesh dim through this rank; on a mesh dim without a line all have the
+    same. A mesh dim on which only some ranks have the tensor is left out. A placement stands for what every rank keeps:
+    it is there only if DTensor would give each of them the very same rows.
+    """
+    found = {
+        name: along(name, full, lines[name]) if name in lines else Along(dtensor_class("Replicate")())
+        for name in over
+        if None not in lines.get(name, ())
+    }
+    if not found:
+        return "only some ranks have it, and there is no other mesh dim for a DTensor to be over"
+    placed = {one.dim for one in found.values()}
+    reasons = [one.reason for one in found.values() if one.reason]
+    reasons += [
+        not_whole(dim, own[dim], full[dim]) for dim in range(len(full)) if dim not in placed and own[dim] != full[dim]
+    ]
+    return reasons[0] if reasons else {name: one.placement for name, one in found.items()}
+
+
+def dtensor_class(name: str) -> Any:
+    """A class of torch.distributed.tensor, which is imported when it is asked for: that takes half a second."""
+    return getattr(import_module("torch.distributed.tensor"), name)
+
+
+def along(name: str, full: Composition, line: Line) -> Along:
+    """The placement on one mesh dim, all of whose ranks have the tensor."""
+    parts = [part for part in line if part is not None]
+    varying = [dim for dim in range(len(full)) if len({part[dim] for part in parts}) > 1]
+    if not varying:
+        return Along(dtensor_class("Replicate")())
+    if len(varying) > 1:
+        return Along(reason=f"dims {' and '.join(map(str, varying))} are cut over {name} together")
+    dim = varying[0]
+    found = [part[dim] for part in parts]
+    expected = [chunk_of(full[dim], rank, len(parts)) for rank in range(len(parts))]
+    if found == expected:
+        return Along(dtensor_class("Shard")(dim), dim)
+    zeros: RowRuns = ((None, 0, rows_in(full[dim])),)
+    if found == [full[dim], *[zeros] * (len(parts) - 1)]:
+        return Along(dtensor_class("Partial")("sum"), dim)
+    reason, rank = first_difference(found, expected)
+    has, shard = in_words(found[rank]), in_words(expected[rank])
+    text = f"{reason}: {name} rank {rank} has {has} of dim {dim}, where Shard({dim}) would give it {shard}"
+    return Along(dim=dim, reason=text)
+
+
+def first_difference(found: Sequence[RowRuns], expected: Sequence[RowRuns]) -> tuple[str, int]:
+    """What the ranks' rows of one dim have that no chunks have, and the first rank that shows it."""
+    differ = [rank for rank, runs in enumerate(found) if runs != expected[rank]]
+    padded = [rank for rank in differ if any(source is None for source, _, _ in found[rank])]
+    if padded:
+        return "padded", padded[0]
+    if len(set(found)) < len(found):
+        return "shared by ranks", differ[0]
+    pieces = any(len(runs) > 1 for runs in found)
+    return "in pieces" if pieces else "cut unevenly", differ[0]
+
+
+def not_whole(dim: int, own: RowRuns, full: RowRuns) -> str:
+    """Why a dim that no mesh dim cuts is not as in the file."""
+    return f"dim {dim} is {in_words(own)} on each of these ranks, and {in_words(full)} in the full tensor"
+
+
+STAGES = "pp"  # the stages of a pipeline run apart: no DTensor is over this mesh dim
+
+
+class Spread(NamedTuple):
+    """The shape of a full tensor, and its placements, or in words why DTensor has none."""
+
+    shape: tuple[int, ...]
+    placements: Placements | str
+
+
+def spread(
+    spec: Spec, config: Config, rank: Mesh, over: Sequence[str], headers: Headers | None = None, *, fused: bool = True
+) -> dict[str, Spread]:
+    """Each of this rank's tensors by name, in the spec's order, spread over the mesh dims `over`.
+
+    What the other ranks keep along each mesh dim is planned, and compared; nothing is communicated. Mesh dims on which
+    only some ranks have a tensor (experts by name) are left out of its placements, and pp always is.
+    Raises ShardError, for plans of other ranks too.
+    """
+    survey = take_survey(spec.tensors, spec.formats, config, rank, headers)
+    if survey.findings:
+        raise ShardError(*survey.findings)
+    tensors, outputs = rank_tensors(spec.tensors, config, rank, survey)
+    own = composed(tensors, outputs, survey, fused)
+    full = composed(survey.tensors, survey.outputs, survey, fused)
+    dims = [name for name in over if name != STAGES]
+    cut_dims = [name for name in dims if name in rank and rank[name].size > 1]
+    lines = {name: line_of(spec, config, rank, name, own, survey, fused) for name in cut_dims}
+    found: dict[str, Spread] = {}
+    known: dict[object, Spread] = {}
+    for name, composition in own.items():
+        ranks = {dim: tuple(beside.get(name) for beside in line) for dim, line in lines.items()}
+        alike = (full[name], composition, *ranks.values())
+        if alike not in known:
+            shape = tuple(map(rows_in, full[name]))
+            known[alike] = Spread(shape, placements_of(full[name], composition, ranks, dims))
+        found[name] = known[alike]
+    return found | {name: found[twin] for name, twin in tied_twins(tensors, survey.choices).items()}
+
+
+def line_of(
+    spec: Spec, config: Config, rank: Mesh, name: str, own: Mapping[str, Composition], survey: Survey, fused: bool
+) -> list[Mapping[str, Composition]]:
+    """What each rank of a mesh dim keeps, at this rank's place on the others."""
+    line: list[Mapping[str, Composition]] = []
+    for at in range(rank[name].size):
+        if at == rank[name].rank:
+            line.append(own)
+        else:
+            beside = {**rank, name: rank[name]._replace(rank=at)}
+            line.append(composed(*rank_tensors(spec.tensors, config, beside, survey), survey, fused))
+    return line
+
+
+def composed(tensors: list[Tensor], outputs: list[Output], survey: Survey, fused: bool) -> dict[str, Composition]:
+    """What the local tensors of one pass are made of, by name."""
+    shards = cut(tensors, survey.choices)
+    places: Places = {}
+    if fused:
+        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+    return compositions(shards, places)
+
+
+def placements(
+    spec: Spec, config: Config, given: MeshLike, headers: Headers | None = None, *, fused: bool = True
+) -> dict[str, Placements | str]:
+    """For each tensor of this rank its placement by mesh dim, or in words why no placements are its layout.
+
+    The mesh dims are those of a DeviceMesh, in its order, or those that a mapping names. Raises ShardError.
+    """
+    rank = mesh(spec.mesh, extra=given)
+    found = spread(spec, config, rank, dim_names(given), headers, fused=fused)
+    return {
+        name: one.placements if isinstance(one.placements, str) else dict(one.placements) for name, one in found.items()
+    }
+
+
+def dtensor_mesh(given: object, rank: Mesh, device: torch.device | str) -> Any:
+    """The DeviceMesh that DTensors on `device` will be over. Raises SHD410 with every fault."""
+    if not is_device_mesh(given):
+        raise ShardError(("SHD410", "as_dtensor=True needs mesh=DeviceMesh"))
+    over: Any = given
+    has = device_mesh_names(over)
+    findings: list[Finding] = [
+        (
+            "SHD410",
+            f"as_dtensor=True needs {name} in the DeviceMesh, which has {', '.join(has)}: {name}_size is {one.size}",
+        )
+        for name, one in rank.items()
+        if one.size > 1 and name not in has
+    ]
+    kind = torch.device(device).type
+    if kind != over.device_type:
+        findings.append(("SHD410", f"as_dtensor=True: device is {kind}, and the DeviceMesh is of {over.device_type}"))
+    if findings:
+        raise ShardError(*findings)
+    return over
+
+
+def as_dtensors(
+    spec: Spec,
+    checkpoint_dir: str | PathLike[str],
+    local: Mapping[str, torch.Tensor],
+    rank: Mesh,
+    over: Any,
+    **options: Unpack[Options],
+) -> dict[str, torch.Tensor]:
+    """The tensors that were loaded with these options, each a DTensor on the same memory, or plain where none can be.
+
+    Plain ones are counted in one warning (SHD430). A tied tensor stays the same object as its twin. No communication.
+    """
+    directory = Path(checkpoint_dir)
+    config, headers = read_config(directory), read_headers(directory)
+    spreads = spread(spec, config, rank, device_mesh_names(over), headers, fused=options.get("fused", True))
+    gaps = {name: one.placements for name, one in spreads.items() if isinstance(one.placements, str)}
+    if gaps:
+        warnings.warn(f"SHD430: {gaps_in_words(gaps, len(spreads))}", stacklevel=3)
+    wrapped: dict[int, torch.Tensor] = {}
+    for name, tensor in local.items():
+        if id(tensor) not in wrapped:
+            wrapped[id(tensor)] = as_dtensor(tensor, spreads[name], over)
+    return {name: wrapped[id(tensor)] for name, tensor in local.items()}
+
+
+def as_dtensor(local: torch.Tensor, layout: Spread, over: Any) -> torch.Tensor:
+    """One DTensor over the mesh dims of its placements; the plain tensor where it has none."""
+    if isinstance(layout.placements, str):
+        return local
+    names = tuple(layout.placements)
+    wrapped: torch.Tensor = dtensor_class("DTensor").from_local(
+        local,
+        over if len(names) == over.ndim else over[names],
+        list(layout.placements.values()),
+        run_check=False,
+        shape=torch.Size(layout.shape),
+        stride=torch.empty(layout.shape, device="meta").stride(),
+    )
+    return wrapped
+
+
+def gaps_in_words(gaps: Mapping[str, str], tensors: int) -> str:
+    """How many tensors have no placements, which, and why the first of them."""
+    first = next(iter(gaps))
+    which = f"{len(gaps)} of {tensors} tensors are plain, not DTensors: {listed(list(gaps))}"
+    return f"{which}; placements() says why of each, of {first}: {gaps[first]}"
 
 
 def main(spec: Spec, arguments: Sequence[str] | None = None) -> int:

@@ -319,10 +319,19 @@ SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
 
 
 def plan(
-    config: Mapping[str, Any], mesh: Mapping[str, tuple[int, int]], headers: Mapping[str, rt.Header] | None = None
+    config: Mapping[str, Any], mesh: rt.MeshLike, headers: Mapping[str, rt.Header] | None = None
 ) -> list[rt.Shard]:
     """What the rank `{"tp": (rank, size), …}` keeps of each tensor. Headers, where given, decide formats."""
     return rt.plan(tensors, FORMATS, config, rt.mesh(MESH, extra=mesh), headers)
+
+
+def placements(
+    config: Mapping[str, Any],
+    mesh: rt.MeshLike,
+    headers: Mapping[str, rt.Header] | None = None,
+) -> dict[str, rt.Placements | str]:
+    """DTensor's placement of each tensor of a rank, by mesh dim, or in words why DTensor cannot express its layout."""
+    return rt.placements(SPEC, config, mesh, headers)
 
 
 def load(
@@ -330,16 +339,21 @@ def load(
     *,
     tp_rank: int | None = None,
     tp_size: int = 1,
-    mesh: Mapping[str, tuple[int, int]] | None = None,
+    mesh: rt.MeshLike | None = None,
     device: str | torch.device = "cpu",
+    as_dtensor: bool = False,
     **options: Unpack[rt.Options],
 ) -> dict[str, torch.Tensor]:
     """This rank's local tensors by name. Everything is checked against the headers before a byte is allocated.
 
-    `mesh` gives (rank, size) of further mesh dims. Options: dtype, progress, separate, threads; rt.Options says
-    what they do. Raises rt.ShardError with every finding.
+    `mesh` gives (rank, size) of further mesh dims, or is a DeviceMesh, a ProcessGroup (of tp) or "world" (all ranks are
+    of tp). `as_dtensor` gives DTensors over the DeviceMesh where `placements` has any. Options: dtype, progress,
+    separate, threads; rt.Options says what they do. Raises rt.ShardError with every finding.
     """
-    return rt.load(SPEC, checkpoint_dir, rt.mesh(MESH, tp_rank, tp_size, mesh), device=device, **options)
+    rank = rt.mesh(MESH, tp_rank, tp_size, mesh)
+    over = rt.dtensor_mesh(mesh, rank, device) if as_dtensor else None
+    local = rt.load(SPEC, checkpoint_dir, rank, device=device, **options)
+    return rt.as_dtensors(SPEC, checkpoint_dir, local, rank, over, **options) if over else local
 
 
 def load_ranks(
@@ -364,7 +378,7 @@ def shard_tensors(
     *,
     tp_rank: int | None = None,
     tp_size: int = 1,
-    mesh: Mapping[str, tuple[int, int]] | None = None,
+    mesh: rt.MeshLike | None = None,
 ) -> dict[str, torch.Tensor]:
     """This rank's part of full tensors that lie on a device already: one copy a region, sources left as they are.
 

@@ -33,6 +33,7 @@ NOT_OF_CHECK = {
     "SHD410",
     "SHD412",
     "SHD413",
+    "SHD430",
     "SHD501",
     "SHD502",
     "SHD503",

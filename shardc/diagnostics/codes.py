@@ -54,6 +54,7 @@ NAMES: dict[str, str] = {
     "SHD413": "shadowed",
     "SHD414": "out-of-scope",
     "SHD420": "mixed-output",
+    "SHD430": "no-placement",
     # 5xx: the generated tree
     "SHD501": "out-of-date",
     "SHD502": "not-built",

@@ -9,12 +9,15 @@ from shardc.runtime.command import main
 from shardc.runtime.config import MISSING, Config, get, root
 from shardc.runtime.contents import Contents
 from shardc.runtime.contracts import contract
+from shardc.runtime.distributed import MeshLike
+from shardc.runtime.dtensors import as_dtensors, dtensor_mesh, placements
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
 from shardc.runtime.indexes import read_config, read_headers
 from shardc.runtime.loading import Options, load, load_ranks
 from shardc.runtime.meshes import MeshDim, mesh, mesh_of
 from shardc.runtime.outputs import Granules, Output, Permuted, Turn
+from shardc.runtime.placements import Placements
 from shardc.runtime.planning import plan
 from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
 from shardc.runtime.resharding import shard_tensors
@@ -27,6 +30,7 @@ ORDER: tuple[str, ...] = (
     "arithmetic",
     "collector",
     "config",
+    "distributed",
     "meshes",
     "contracts",
     "axes",
@@ -68,6 +72,11 @@ ORDER: tuple[str, ...] = (
     "reading",
     "loading",
     "resharding",
+    "row_runs",
+    "compositions",
+    "placements",
+    "spreading",
+    "dtensors",
     "command",
 )
 
@@ -83,19 +92,23 @@ __all__ = [
     "Granules",
     "Header",
     "MeshDim",
+    "MeshLike",
     "Options",
     "Output",
     "Part",
     "Permuted",
+    "Placements",
     "Region",
     "Shard",
     "ShardError",
     "Spec",
     "Tensor",
     "Turn",
+    "as_dtensors",
     "axis",
     "ceil_div",
     "contract",
+    "dtensor_mesh",
     "exact",
     "get",
     "load",
@@ -107,6 +120,7 @@ __all__ = [
     "normalise",
     "per",
     "pieces",
+    "placements",
     "plan",
     "rank0",
     "read_config",

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from shardc.runtime.arithmetic import is_whole_number
-from shardc.runtime.errors import Finding, ShardError
+from shardc.runtime.distributed import MeshLike, coordinates
+from shardc.runtime.errors import ShardError
 
 
 class MeshDim(NamedTuple):
@@ -32,14 +33,14 @@ def mesh(
     names: Sequence[str],
     tp_rank: int | None = None,
     tp_size: int = 1,
-    extra: Mapping[str, tuple[int | None, int]] | None = None,
+    extra: MeshLike | None = None,
 ) -> dict[str, MeshDim]:
     """Every mesh dim of a model, in the order of `names`; a dim that nobody gives is rank 0 of 1.
 
-    `extra` gives (rank, size) by name: `{"ep": (0, 4)}`; it may give tp too. Raises SHD410 with every fault.
+    `extra` gives (rank, size) by name: `{"ep": (0, 4)}`; it may give tp too, or be something of torch.distributed
+    (`coordinates`). Raises SHD410 with every fault.
     """
-    given: dict[str, Any] = dict(extra or {})
-    findings: list[Finding] = []
+    given, findings = coordinates(names, extra)
     if (tp_rank, tp_size) != (None, 1):
         if "tp" in given:
             findings.append(("SHD410", "tp is given twice: in mesh, and by tp_rank and tp_size"))

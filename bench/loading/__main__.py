@@ -1,0 +1,5 @@
+"""`python -m bench.loading`."""
+
+from bench.loading.run import main
+
+raise SystemExit(main())

@@ -1,0 +1,80 @@
+"""What is measured: for a workload, a tp size, a state of the page cache and a scope, which methods in which way."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from typing import NamedTuple
+
+OURS, IN_ONE_PASS = "shardc", "shardc load_ranks"
+CACHES = ("warm", "cold")
+SCOPES = ("rank", "node")
+TP = (2, 4, 8)
+MAIN_TP = 4  # all methods are measured here; at the other sizes, the core ones
+RANK = 1  # the rank that is loaded where only one is
+
+
+class Way(NamedTuple):
+    """A method, and in how many processes: `alone` one rank; else all ranks of the node, `turn` in one process one after
+    another, `once` in a process each at the same time, `pass` in one process by one call."""
+
+    method: str
+    how: str
+
+    @property
+    def label(self) -> str:
+        """Its name in a table."""
+        return self.method + {"alone": "", "pass": "", "turn": ", in turn", "once": ", at once"}[self.how]
+
+
+class Cell(NamedTuple):
+    """Rows of one table that are measured in turn."""
+
+    workload: str
+    tp: int
+    cache: str
+    scope: str
+
+    @property
+    def name(self) -> str:
+        """As `--only` names it."""
+        return f"{self.workload}/tp{self.tp}/{self.cache}/{self.scope}"
+
+
+CORE = ("get_slice", "load-narrow-copy")
+OTHERS = (
+    "load_file + narrow",
+    "mmap views",
+    "fastsafetensors",
+    "runai-model-streamer",
+    "tensorizer",
+    "DTensor",
+    "DCP",
+)
+LIMIT = {"warm": "limit: memcpy", "cold": "limit: read"}
+
+
+def cells(only: str, workloads: list[str]) -> list[Cell]:
+    """Every cell whose name matches the pattern, a workload after another, warm before cold."""
+    every = [
+        Cell(workload, tp, cache, scope) for workload in workloads for cache in CACHES for scope in SCOPES for tp in TP
+    ]
+    return [cell for cell in every if fnmatch(cell.name, only)]
+
+
+def ways(cell: Cell, methods: str) -> list[Way]:
+    """The rows of a cell: what ours is compared with first. methods: patterns, separated by commas, of further ones."""
+    limit, patterns = LIMIT[cell.cache], methods.split(",")
+    if cell.scope == "rank":
+        peers = [*CORE, *(OTHERS if cell.tp == MAIN_TP else ())]
+        own = [Way(OURS, "alone"), Way(limit, "alone")]
+        return own + [Way(name, "alone") for name in peers if chosen(name, patterns)]
+    own = [Way(IN_ONE_PASS, "pass"), Way(OURS, "once"), Way(OURS, "turn"), Way(limit, "pass")]
+    peers = [Way(name, how) for name in CORE for how in ("once", "turn")]
+    if cell.tp == MAIN_TP:
+        peers.append(Way("transformers tp_plan", "once"))
+    return own + [way for way in peers if chosen(way.method, patterns)]
+
+
+def chosen(name: str, patterns: list[str]) -> bool:
+    """True where a pattern matches the name."""
+    return any(fnmatch(name, pattern.strip()) for pattern in patterns)

@@ -1,0 +1,74 @@
+"""What no loader can be faster than: copying the local bytes in memory, and reading their file ranges."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from bench.loading.methods import Job, Method, Tensors, places
+
+HUGE = 2 << 20  # bytes of a huge page
+_kept: list[Any] = []  # the source of the copy, and where it went
+
+
+def default_threads() -> int:
+    """As many as our loader uses."""
+    return min(4, os.cpu_count() or 1)
+
+
+def huge_memory(count: int) -> Any:
+    """`count` fresh bytes for which huge pages are asked, as a NumPy array."""
+    import numpy
+
+    mapping = mmap.mmap(-1, count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    mapping.madvise(mmap.MADV_HUGEPAGE)
+    return numpy.frombuffer(mapping, numpy.uint8)
+
+
+def prepare_copy(job: Job, ranks: list[int]) -> None:
+    """The source: as many bytes as the ranks keep, touched."""
+    source = huge_memory(len(ranks) * job.workload.local_bytes(job.tp))
+    source[:] = 1
+    _kept.append(source)
+
+
+def copy(job: Job, ranks: list[int]) -> list[Tensors]:
+    """Copies the source into fresh memory, each thread an equal share of it."""
+    import numpy
+
+    source, threads = _kept[0], job.threads or default_threads()
+    target = huge_memory(len(source))
+    _kept.append(target)
+    step = -(-len(source) // threads // HUGE) * HUGE
+    shares = [slice(begin, begin + step) for begin in range(0, len(source), step)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda share: numpy.copyto(target[share], source[share]), shares))
+    return []
+
+
+def read(job: Job, ranks: list[int]) -> list[Tensors]:
+    """Reads what the ranks need of each tensor into one small buffer: rows, or the whole of one that is cut by columns."""
+    buffer = memoryview(bytearray(8 << 20))
+    for place in places(job):
+        part = job.part(place.name, ranks[0])
+        begin, end = place.begin, place.end
+        if part and part[0] == 0:
+            share = (end - begin) // job.tp
+            begin, end = begin + ranks[0] * share, begin + (ranks[-1] + 1) * share
+        with place.path.open("rb", buffering=0) as file:
+            file.seek(begin)
+            while begin < end:
+                begin += file.readinto(buffer[: end - begin])
+    return []
+
+
+def nothing(job: Job, ranks: list[int]) -> None:
+    """No imports."""
+
+
+METHODS = (
+    Method("limit: memcpy", copy, prepare_copy, compared=False, whole_node=True),
+    Method("limit: read", read, nothing, compared=False, whole_node=True),
+)

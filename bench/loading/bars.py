@@ -9,7 +9,13 @@ from bench.loading.cells import CACHES, IN_ONE_PASS, OURS, Cell, Way
 from bench.loading.results import Row, Table, limit_of, ratio
 
 ALONE = Way(OURS, "alone")
-LIBRARIES = ("fastsafetensors", "runai-model-streamer", "tensorizer")
+LIBRARIES = (
+    "fastsafetensors",
+    "fastsafetensors, buffered",
+    "runai-model-streamer",
+    "runai-model-streamer, buffered",
+    "tensorizer",
+)
 
 
 class Bar(NamedTuple):

@@ -14,8 +14,8 @@ RANK = 1  # the rank that is loaded where only one is
 
 
 class Way(NamedTuple):
-    """A method, and in how many processes: `alone` one rank; else all ranks of the node, `turn` in one process one after
-    another, `once` in a process each at the same time, `pass` in one process by one call."""
+    """A method, and how it is run: `alone` loads one rank. All ranks of a node are loaded by one process one after
+    another (`turn`), by a process each at the same time (`once`), or by one process in one call (`pass`)."""
 
     method: str
     how: str
@@ -45,7 +45,9 @@ OTHERS = (
     "load_file + narrow",
     "mmap views",
     "fastsafetensors",
+    "fastsafetensors, buffered",
     "runai-model-streamer",
+    "runai-model-streamer, buffered",
     "tensorizer",
     "DTensor",
     "DCP",
@@ -62,8 +64,8 @@ def cells(only: str, workloads: list[str]) -> list[Cell]:
 
 
 def ways(cell: Cell, methods: str) -> list[Way]:
-    """The rows of a cell: what ours is compared with first. methods: patterns, separated by commas, of further ones."""
-    limit, patterns = LIMIT[cell.cache], methods.split(",")
+    """The rows of a cell: what ours is compared with first. methods: patterns, separated by semicolons, of further ones."""
+    limit, patterns = LIMIT[cell.cache], methods.split(";")
     if cell.scope == "rank":
         peers = [*CORE, *(OTHERS if cell.tp == MAIN_TP else ())]
         own = [Way(OURS, "alone"), Way(limit, "alone")]

@@ -24,7 +24,7 @@ class Child:
 
     def __init__(self, python: Path, task: Mapping[str, Any], environment: Mapping[str, str]) -> None:
         self._reason = ""
-        self._errors: IO[str] = tempfile.TemporaryFile("w+")
+        self._errors: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115 (`end` closes it)
         self._process = subprocess.Popen(
             [python, "-m", "bench.loading.measure"],
             cwd=ROOT,

@@ -49,7 +49,7 @@ def copy(job: Job, ranks: list[int]) -> list[Tensors]:
 
 
 def read(job: Job, ranks: list[int]) -> list[Tensors]:
-    """Reads what the ranks need of each tensor into one small buffer: rows, or the whole of one that is cut by columns."""
+    """Reads what the ranks need into one small buffer: rows, and all of a tensor that is cut by columns."""
     buffer = memoryview(bytearray(8 << 20))
     for place in places(job):
         part = job.part(place.name, ranks[0])

@@ -1,7 +1,7 @@
 """One measurement, in a process of its own: imports, then READY, then the load when the parent says go.
 
-The parent writes a task as one line of JSON to stdin, then `go`, then `check` or `done`. Lines of this process begin with
-a mark, since libraries print what they like.
+The parent writes a task as one line of JSON to stdin, then `go`, then `check` or `done`. Lines of this process begin
+with a mark, since libraries print what they like.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def run(task: dict[str, Any]) -> None:
     ended, after = time.monotonic(), counters()
     say("result", figures(before, after) | {"started": started, "ended": ended})
     if sys.stdin.readline().strip() == "check":
-        say("faults", [fault for rank, one in zip(ranks, loaded) for fault in check(method, job, rank, one)])
+        pairs = zip(ranks, loaded, strict=True)
+        say("faults", [fault for rank, tensors in pairs for fault in check(method, job, rank, tensors)])
 
 
 def job_of(task: dict[str, Any]) -> Job:

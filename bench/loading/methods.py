@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be loaded. folder: the checkpoint. made: what the method reads in its place, where it has its own file.
+    """What is to be loaded. folder: the checkpoint. made: the method's own file, which it reads in its place, if any.
 
     threads: of our loader and of the limits; None: our loader's own choice.
     """

@@ -81,9 +81,8 @@ class Bench:
             size = str(len(tasks))
             shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
             shared |= {"WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size}
-            ranks = [{"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(len(tasks))]
-            return [Child(self.python, task, shared | rank) for task, rank in zip(tasks, ranks)]
-        return [Child(self.python, task, shared) for task in tasks]
+        own = [{"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(len(tasks))]
+        return [Child(self.python, task, shared | rank) for task, rank in zip(tasks, own, strict=True)]
 
     def _made(self, workload: Workload, folder: Path, method: Method) -> Path | None:
         """The method's own file, written where it is not there yet."""
@@ -121,7 +120,7 @@ def ranks_of(cell: Cell) -> list[int]:
 
 
 def summary(figures: list[dict[str, float]], local: int) -> dict[str, Any]:
-    """Of one load of a process or several: seconds from the first start to the last end, bytes of all, the largest peak."""
+    """Of the processes of one load: seconds from the first start to the last end, bytes of all, the largest peak."""
     return {
         "seconds": max(one["ended"] for one in figures) - min(one["started"] for one in figures),
         "peak": max(one["peak"] for one in figures),

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.loading import cache
-from bench.loading.bars import bars
 from bench.loading.catalogue import WORKLOADS
 from bench.loading.cells import Cell, Way, cells, ways
 from bench.loading.child import Failed
 from bench.loading.environment import interpreter
-from bench.loading.limits import default_threads
 from bench.loading.processes import Bench, ranks_of
-from bench.loading.results import Table, read_results
-from bench.loading.table import sections, write_section
+from bench.loading.report import report
+from bench.loading.results import read_results
+from bench.loading.table import write_section
 from bench.loading.workloads import Workload
 from bench.loading.writing import checkpoint_of
 
@@ -54,13 +50,13 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--rounds", type=int, default=5, help="how often each method is measured; medians are shown (5)")
     one.add_argument("--quick", dest="rounds", action="store_const", const=1, help="the same as --rounds 1")
     one.add_argument("--workloads", default=",".join(WORKLOADS), help="names, separated by commas (%(default)s)")
-    one.add_argument("--methods", default="*", help="patterns of peers, separated by commas; ours is always measured")
+    one.add_argument(
+        "--methods", default="*", help="patterns of peers, separated by semicolons; ours is always measured"
+    )
     one.add_argument("--only", default="*", help="pattern of cells, such as 'llama/tp4/warm/rank' or '*/tp4/*'")
     one.add_argument("--threads", type=int, help="of our loader and of the limits (our loader's own choice)")
     one.add_argument("--scratch", type=Path, default=Path(tempfile.gettempdir()) / "shardc-bench", help="(%(default)s)")
-    one.add_argument(
-        "--python", type=Path, help="an interpreter that has the peers (one is made in the scratch folder)"
-    )
+    one.add_argument("--python", type=Path, help="an interpreter that has the peers (scratch/venv, made once)")
     one.add_argument("--keep", action="store_true", help="add to the measurements of earlier runs")
     one.add_argument("--table", action="store_true", help="measure nothing: the tables of earlier runs")
     one.add_argument("--results", type=Path, default=RESULTS, help="the file that has the section (%(default)s)")
@@ -112,53 +108,3 @@ def line_of(cell: Cell, way: Way, entry: dict[str, Any]) -> str:
         f"{title} {entry['seconds']:6.2f} s {whole / entry['seconds'] / 1e9:6.2f} GB/s  peak {peak:.2f}  "
         f"disk {entry['disk'] / whole:.2f}  resident {entry['resident']:.2f}"
     )
-
-
-def report(results: dict[Cell, Table]) -> str:
-    """The section of RESULTS.md."""
-    return "\n\n".join(parts(results))
-
-
-def parts(results: dict[Cell, Table]) -> Iterator[str]:
-    """Its parts: what was measured how, what must be reached, and the tables."""
-    yield "## Loading"
-    yield HOW.format(machine=machine(), threads=default_threads())
-    yield "\n".join(f"- **{one.name}**: {sizes(one)}" for one in WORKLOADS.values())
-    yield "\n".join(
-        ["| must reach, at tp=4 | bar | measured | reached |", "|---|--:|--:|---|", *lines_of_bars(results)]
-    )
-    yield from sections(results)
-
-
-def lines_of_bars(results: dict[Cell, Table]) -> list[str]:
-    """A row for each bar."""
-    return [bar.line for bar in bars(results)]
-
-
-def sizes(workload: Workload) -> str:
-    """How large a workload is."""
-    count, gib = len(workload.tensors), workload.bytes / cache.GIB
-    return f"{workload.about}: {count:,} tensors, {gib:.2f} GiB in {workload.files} files, through `{workload.module}`."
-
-
-def machine() -> str:
-    """The machine that measures."""
-    memory = next(line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemTotal"))
-    cores, gib = len(os.sched_getaffinity(0)), int(memory.split()[1]) / (1 << 20)
-    python = ".".join(map(str, sys.version_info[:2]))
-    return f"{platform.machine()}, {cores} cores, {gib:.0f} GiB, Linux {platform.release()}, CPython {python}"
-
-
-HOW = """\
-`python -m bench.loading` makes the checkpoints and an environment with every library, and measures each load in a
-process of its own that imports everything first. Methods are measured in turn, round after round; every result is
-compared with plain reads of the files before. Medians. {machine}.
-
-- **GB/s**: local bytes of the ranks that are loaded. **of limit**: the limit's seconds over the method's. Warm, the
-  limit copies as many bytes into fresh huge-page memory with {threads} threads; cold, it reads the ranges of the rank
-  into one buffer, whole tensors where they are cut by columns.
-- **× ours**: seconds over those of our first row, the median of pairs of one round. Of a shared machine, read these.
-- **peak**: the most resident memory beyond what there was before, over the local bytes of the process. **disk**: bytes
-  read from the disk over the local bytes of all ranks.
-- **in turn**: ranks one after another in one process, all kept; **at once**: a process a rank, from the first start to
-  the last end. A method without figures has the reason in their place."""

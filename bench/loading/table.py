@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.loading.cells import CACHES, SCOPES, Cell, Way
+from bench.loading.cells import CACHES, SCOPES, Cell, Way, ways
 from bench.loading.results import Row, Table, limit_of, ours_of, ratio
 
 BEGIN, END = "<!-- loading: begin -->", "<!-- loading: end -->"
@@ -23,6 +24,18 @@ def sections(results: dict[Cell, Table]) -> Iterator[str]:
             lines = [line for tp in tps(results, workload, scope) for line in rows(results, workload, tp, scope)]
             if lines:
                 yield "\n".join([f"**{workload}, {SCOPE_TITLES[scope]}**", "", *HEAD, *lines])
+                yield from failures(results, workload, scope)
+
+
+def failures(results: dict[Cell, Table], workload: str, scope: str) -> Iterator[str]:
+    """Why rows have no figures, a line for each reason."""
+    where: dict[str, list[str]] = defaultdict(list)
+    for cell, table in results.items():
+        for way, row in table.items():
+            if (cell.workload, cell.scope) == (workload, scope) and row.reason:
+                where[f"{way.label}: {row.reason}"].append(f"tp={cell.tp} {cell.cache}")
+    if where:
+        yield "\n".join(f"- {reason} ({', '.join(places)})" for reason, places in where.items())
 
 
 def tps(results: dict[Cell, Table], workload: str, scope: str) -> list[int]:
@@ -31,20 +44,21 @@ def tps(results: dict[Cell, Table], workload: str, scope: str) -> list[int]:
 
 
 def rows(results: dict[Cell, Table], workload: str, tp: int, scope: str) -> Iterator[str]:
-    """The lines of a tp size, in the order in which the ways were measured; then those without any figure."""
+    """The lines of a tp size."""
     pair = {cache: Cell(workload, tp, cache, scope) for cache in CACHES}
     both = [results.get(cell, {}) for cell in pair.values()]
-    every = list(dict.fromkeys(way for table in both for way in table))
-    for way in every:
-        cells = [figures(pair[cache], table, way) for cache, table in zip(CACHES, both)]
+    measured = {way for table in both for way in table}
+    order = dict.fromkeys(way for cell in pair.values() for way in ways(cell, "*") if way in measured)
+    for way in order:
+        cells = [figures(pair[cache], table, way) for cache, table in zip(CACHES, both, strict=True)]
         yield f"| {tp} | {way.label} | {' | '.join(cells)} |"
 
 
 def figures(cell: Cell, table: Table, way: Way) -> str:
-    """Five columns of one row: its figures, or the reason why there are none."""
+    """Five columns of one row."""
     row = table.get(way, Row())
     if not row.rounds:
-        return f"{row.reason or '–'} | | | | "
+        return "– | | | |" if row.reason else " | | | |"
     last = row.peak if cell.cache == "warm" else row.disk
     limit, ours = ratio(limit_of(cell, table), row), ratio(row, ours_of(table))
     shown = f"{row.median('seconds'):.2f} | {row.speed:.2f} | {number(limit)} | {number(ours)}"

@@ -11,9 +11,9 @@ from bench.loading.results import Row, Table, limit_of, ratio
 ALONE = Way(OURS, "alone")
 LIBRARIES = (
     "fastsafetensors",
-    "fastsafetensors, buffered",
+    "fastsafetensors (buffered)",
     "runai-model-streamer",
-    "runai-model-streamer, buffered",
+    "runai-model-streamer (buffered)",
     "tensorizer",
 )
 

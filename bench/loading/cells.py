@@ -45,9 +45,9 @@ OTHERS = (
     "load_file + narrow",
     "mmap views",
     "fastsafetensors",
-    "fastsafetensors, buffered",
+    "fastsafetensors (buffered)",
     "runai-model-streamer",
-    "runai-model-streamer, buffered",
+    "runai-model-streamer (buffered)",
     "tensorizer",
     "DTensor",
     "DCP",
@@ -64,8 +64,8 @@ def cells(only: str, workloads: list[str]) -> list[Cell]:
 
 
 def ways(cell: Cell, methods: str) -> list[Way]:
-    """The rows of a cell: what ours is compared with first. methods: patterns, separated by semicolons, of further ones."""
-    limit, patterns = LIMIT[cell.cache], methods.split(";")
+    """The rows of a cell. methods: patterns, separated by commas, of the peers; ours and the limit are always there."""
+    limit, patterns = LIMIT[cell.cache], methods.split(",")
     if cell.scope == "rank":
         peers = [*CORE, *(OTHERS if cell.tp == MAIN_TP else ())]
         own = [Way(OURS, "alone"), Way(limit, "alone")]

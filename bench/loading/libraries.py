@@ -59,10 +59,10 @@ _quiet = {"RUNAI_STREAMER_LOG_LEVEL": "ERROR"}
 # Both read past the page cache unless they are told not to.
 METHODS = (
     Method("fastsafetensors", fastsafetensors, _fast),
-    Method("fastsafetensors, buffered", fastsafetensors, _fast, environment={"FASTSAFETENSORS_ODIRECT": "0"}),
+    Method("fastsafetensors (buffered)", fastsafetensors, _fast, environment={"FASTSAFETENSORS_ODIRECT": "0"}),
     Method("runai-model-streamer", runai, _runai, environment=_quiet),
     Method(
-        "runai-model-streamer, buffered",
+        "runai-model-streamer (buffered)",
         runai,
         _runai,
         environment=_quiet | {"RUNAI_STREAMER_FS_STRATEGY": "sync_buffered"},

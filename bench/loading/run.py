@@ -50,9 +50,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--rounds", type=int, default=5, help="how often each method is measured; medians are shown (5)")
     one.add_argument("--quick", dest="rounds", action="store_const", const=1, help="the same as --rounds 1")
     one.add_argument("--workloads", default=",".join(WORKLOADS), help="names, separated by commas (%(default)s)")
-    one.add_argument(
-        "--methods", default="*", help="patterns of peers, separated by semicolons; ours is always measured"
-    )
+    one.add_argument("--methods", default="*", help="patterns of peers, separated by commas (all)")
     one.add_argument("--only", default="*", help="pattern of cells, such as 'llama/tp4/warm/rank' or '*/tp4/*'")
     one.add_argument("--threads", type=int, help="of our loader and of the limits (our loader's own choice)")
     one.add_argument("--scratch", type=Path, default=Path(tempfile.gettempdir()) / "shardc-bench", help="(%(default)s)")

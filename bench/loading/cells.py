@@ -42,6 +42,7 @@ class Cell(NamedTuple):
 
 CORE = ("get_slice", "load-narrow-copy")
 OTHERS = (
+    "get_slice (pread)",
     "load_file + narrow",
     "mmap views",
     "fastsafetensors",

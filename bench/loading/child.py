@@ -28,7 +28,7 @@ class Child:
         self._process = subprocess.Popen(
             [python, "-m", "bench.loading.measure"],
             cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

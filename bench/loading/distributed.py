@@ -99,12 +99,12 @@ def transformers(job: Job, rank: int) -> Tensors:
 
 
 METHODS = (
-    Method("DTensor", dtensor, join_fake_group),
-    Method("DCP", load_dcp, join_fake_group, write_dcp, ".dcp"),
+    Method("DTensor", join_fake_group, dtensor),
+    Method("DCP", join_fake_group, load_dcp, make=write_dcp, suffix=".dcp"),
     Method(
         "transformers tp_plan",
-        transformers,
         join_gloo_group,
+        transformers,
         environment={"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error", "TOKENIZERS_PARALLELISM": "false"},
         refuses=dict.fromkeys(("moe", "fp8", "nvfp4"), ONE_TENSOR),
     ),

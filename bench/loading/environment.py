@@ -19,7 +19,7 @@ def interpreter(scratch: Path) -> Path:
         return python
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     for requirement in wanted.split():
-        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement]
+        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode:
             print(f"{requirement} can't be installed: {run.stderr.strip().splitlines()[-1]}")

@@ -58,14 +58,14 @@ _quiet = {"RUNAI_STREAMER_LOG_LEVEL": "ERROR"}
 
 # Both read past the page cache unless they are told not to.
 METHODS = (
-    Method("fastsafetensors", fastsafetensors, _fast),
-    Method("fastsafetensors (buffered)", fastsafetensors, _fast, environment={"FASTSAFETENSORS_ODIRECT": "0"}),
-    Method("runai-model-streamer", runai, _runai, environment=_quiet),
+    Method("fastsafetensors", _fast, fastsafetensors),
+    Method("fastsafetensors (buffered)", _fast, fastsafetensors, environment={"FASTSAFETENSORS_ODIRECT": "0"}),
+    Method("runai-model-streamer", _runai, runai, environment=_quiet),
     Method(
         "runai-model-streamer (buffered)",
-        runai,
         _runai,
+        runai,
         environment=_quiet | {"RUNAI_STREAMER_FS_STRATEGY": "sync_buffered"},
     ),
-    Method("tensorizer", tensorizer, imports("torch", "tensorizer"), write_tensorizer, ".tensors"),
+    Method("tensorizer", imports("torch", "tensorizer"), tensorizer, make=write_tensorizer, suffix=".tensors"),
 )

@@ -69,6 +69,6 @@ def nothing(job: Job, ranks: list[int]) -> None:
 
 
 METHODS = (
-    Method("limit: memcpy", copy, prepare_copy, compared=False, whole_node=True),
-    Method("limit: read", read, nothing, compared=False, whole_node=True),
+    Method("limit: memcpy", prepare_copy, load_all=copy, compared=False),
+    Method("limit: read", nothing, load_all=read, compared=False),
 )

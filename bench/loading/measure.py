@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -48,8 +49,8 @@ def run(task: dict[str, Any]) -> None:
     ended, after = time.monotonic(), counters()
     say("result", figures(before, after) | {"started": started, "ended": ended})
     if sys.stdin.readline().strip() == "check":
-        pairs = zip(ranks, loaded, strict=True)
-        say("faults", [fault for rank, tensors in pairs for fault in check(method, job, rank, tensors)])
+        pairs = dict(zip(ranks, loaded, strict=True))
+        say("faults", differences(job, pairs, whole_allowed=method.name == "transformers tp_plan"))
 
 
 def job_of(task: dict[str, Any]) -> Job:
@@ -63,6 +64,7 @@ def make(method: Method, job: Job) -> None:
     """The method's own file, under another name until it is done."""
     assert method.make and job.made
     partial = job.made.with_name(f"{job.made.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
     method.make(job, partial)
     partial.rename(job.made)
     say("made", None)
@@ -70,15 +72,10 @@ def make(method: Method, job: Job) -> None:
 
 def load(method: Method, job: Job, ranks: list[int]) -> list[Tensors]:
     """The tensors of every rank: all at once, or one after another, and all are kept."""
-    if method.whole_node:
-        return method.load(job, ranks)  # type: ignore[arg-type, return-value]
-    return [method.load(job, rank) for rank in ranks]  # type: ignore[arg-type, misc]
-
-
-def check(method: Method, job: Job, rank: int, loaded: Tensors) -> list[str]:
-    """The faults of one rank."""
-    faults = differences(job, rank, loaded, whole_allowed=method.name == "transformers tp_plan")
-    return [f"rank {rank}: {fault}" for fault in faults]
+    if method.load_all:
+        return method.load_all(job, ranks)
+    assert method.load
+    return [method.load(job, rank) for rank in ranks]
 
 
 def counters(*, reset: bool = False) -> dict[str, float]:

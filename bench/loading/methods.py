@@ -89,19 +89,19 @@ Tensors = dict[str, "torch.Tensor"]
 class Method:
     """A way to load.
 
-    load: one rank's tensors by name, on the CPU and not aliasing a file; of a `whole_node` method those of each rank.
+    load: one rank's tensors by name, on the CPU and not aliasing a file. load_all: those of each rank, by one call.
     prepare: what is not to be timed, imports above all; is given the job and the ranks.
     make: writes the method's own file or folder (`suffix`), once for a workload.
     compared: False for a limit, which loads no tensors. refuses: why a workload can't be loaded, by its name.
     """
 
     name: str
-    load: Callable[[Job, int], Tensors] | Callable[[Job, list[int]], list[Tensors]]
     prepare: Callable[[Job, list[int]], object]
+    load: Callable[[Job, int], Tensors] | None = None
+    load_all: Callable[[Job, list[int]], list[Tensors]] | None = None
     make: Callable[[Job, Path], None] | None = None
     suffix: str = ""
     compared: bool = True
-    whole_node: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     refuses: Mapping[str, str] = field(default_factory=dict)
 

@@ -43,6 +43,6 @@ def prepare_ranks(job: Job, ranks: list[int]) -> None:
 
 
 METHODS = (
-    Method("shardc", load, prepare),
-    Method("shardc load_ranks", load_ranks, prepare_ranks, whole_node=True),
+    Method("shardc", prepare, load),
+    Method("shardc load_ranks", prepare_ranks, load_all=load_ranks),
 )

@@ -22,6 +22,7 @@ class Bench:
 
     def __init__(self, python: Path, scratch: Path, threads: int | None = None, limit: float = 300) -> None:
         self.python, self.scratch, self.threads, self.limit = python, scratch, threads, limit
+        self.compared: set[tuple[str, int, Way]] = set()  # workload, tp
 
     def measure(self, workload: Workload, cell: Cell, way: Way, *, check: bool) -> dict[str, Any]:
         """The figures of one load. check: every tensor is compared afterwards. Raises Failed."""
@@ -33,8 +34,7 @@ class Bench:
         groups = [[rank] for rank in range(cell.tp)] if way.how == "once" else [ranks_of(cell)]
         tasks = [self._task(workload, folder, made, cell.tp, way.method, ranks) for ranks in groups]
         children = self._start(tasks, method)
-        reason = f"took longer than {self.limit:.0f} s"
-        timer = threading.Timer(self.limit, lambda: [child.give_up(reason) for child in children])
+        timer = threading.Timer(self.limit, give_up, [children, f"took longer than {self.limit:.0f} s"])
         timer.start()
         try:
             for child in children:
@@ -50,6 +50,8 @@ class Bench:
                 child.end()
         if faults:
             raise Failed(f"{len(faults)} tensors differ: {faults[0]}")
+        if check:
+            self.compared.add((workload.name, cell.tp, way))
         if made:
             cache.drop(cache.files_under([made]))
         return summary(figures, workload.local_bytes(cell.tp)) | {"file": workload.bytes} | state
@@ -112,6 +114,12 @@ class Bench:
             cache.drop(files)
             cache.touch_and_free(wanted + workload.bytes)
         return {"resident": cache.resident(files)}
+
+
+def give_up(children: Sequence[Child], reason: str) -> None:
+    """Ends all processes of a measurement."""
+    for child in children:
+        child.give_up(reason)
 
 
 def ranks_of(cell: Cell) -> list[int]:

@@ -24,7 +24,7 @@ class Row:
 
     def median(self, name: str) -> float:
         """The median of a figure."""
-        return statistics.median(one[name] for one in self.rounds.values())
+        return float(statistics.median(one[name] for one in self.rounds.values()))
 
     @property
     def speed(self) -> float:
@@ -65,7 +65,7 @@ def ratio(over: Row, under: Row) -> float | None:
     shared = over.rounds.keys() & under.rounds.keys()
     if not shared:
         return None
-    return statistics.median(over.rounds[one]["seconds"] / under.rounds[one]["seconds"] for one in shared)
+    return float(statistics.median(over.rounds[one]["seconds"] / under.rounds[one]["seconds"] for one in shared))
 
 
 def limit_of(cell: Cell, table: Table) -> Row:

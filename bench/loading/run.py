@@ -69,6 +69,8 @@ def measure_cell(bench: Bench, cell: Cell, methods: str, rounds: int, log: Path)
     fresh_cache(bench, workload)
     for number in range(-1, rounds):  # round -1 compares
         for way in tuple(left):
+            if number < 0 and (workload.name, cell.tp, way) in bench.compared:
+                continue
             entry = measure_way(bench, workload, cell, way, number)
             if "reason" in entry:
                 left.remove(way)

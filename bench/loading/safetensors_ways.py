@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from functools import partial
 from typing import Any
 
 from bench.loading.methods import Job, Method, Tensors, imports, places
@@ -42,21 +43,22 @@ def load_narrow_copy(job: Job, rank: int) -> Tensors:
     return parameters
 
 
-def get_slice(job: Job, rank: int) -> Tensors:
-    """Only the rank's part of each tensor, by slicing. A scalar has no slices."""
+def get_slice(job: Job, rank: int, **options: Any) -> Tensors:
+    """Only the rank's part of each tensor, by slicing. A slice is a view of the mapped file, so it is copied."""
+    import torch
     from safetensors import safe_open
 
     kept: Tensors = {}
     for path in job.files:
-        with safe_open(path, framework="pt") as file:
+        with safe_open(path, framework="pt", **options) as file:
             for name in file.offset_keys():
                 part = job.part(name, rank)
                 if part is None:
-                    kept[name] = file.get_tensor(name)
+                    view = file.get_tensor(name)
                 else:
                     dim, start, length = part
-                    index = (slice(None),) * dim + (slice(start, start + length),)
-                    kept[name] = file.get_slice(name)[index]
+                    view = file.get_slice(name)[(slice(None),) * dim + (slice(start, start + length),)]
+                kept[name] = view.clone(memory_format=torch.contiguous_format)
     return kept
 
 
@@ -80,8 +82,9 @@ def mapped_views(job: Job, rank: int) -> Tensors:
 _prepare = imports("torch", "safetensors.torch")
 
 METHODS = (
-    Method("load_file + narrow", load_file_narrow, _prepare),
-    Method("load-narrow-copy", load_narrow_copy, _prepare),
-    Method("get_slice", get_slice, _prepare),
-    Method("mmap views", mapped_views, _prepare),
+    Method("load_file + narrow", _prepare, load_file_narrow),
+    Method("load-narrow-copy", _prepare, load_narrow_copy),
+    Method("get_slice", _prepare, get_slice),
+    Method("get_slice (pread)", _prepare, partial(get_slice, backend="pread")),
+    Method("mmap views", _prepare, mapped_views),
 )

@@ -58,7 +58,7 @@ def figures(cell: Cell, table: Table, way: Way) -> str:
     """Five columns of one row."""
     row = table.get(way, Row())
     if not row.rounds:
-        return "– | | | |" if row.reason else " | | | |"
+        return "– |  |  |  | " if row.reason else " |  |  |  | "
     last = row.peak if cell.cache == "warm" else row.disk
     limit, ours = ratio(limit_of(cell, table), row), ratio(row, ours_of(table))
     shown = f"{row.median('seconds'):.2f} | {row.speed:.2f} | {number(limit)} | {number(ours)}"
@@ -76,7 +76,7 @@ def write_section(path: Path, text: str) -> None:
     block = f"{BEGIN}\n{text}\n{END}\n"
     if BEGIN in old:
         before, _, rest = old.partition(BEGIN)
-        new = before + block + rest.partition(END)[2].lstrip("\n")
+        new = before + block + rest.partition(END)[2].removeprefix("\n")
     else:
         new = f"{old.rstrip()}\n\n{block}" if old else block
     partial = path.with_suffix(".partial")

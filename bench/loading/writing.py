@@ -39,7 +39,8 @@ def write_checkpoint(workload: Workload, folder: Path) -> None:
 
 def split(workload: Workload) -> list[list[Stored]]:
     """The tensors of each file."""
-    share, files, done = workload.bytes / workload.files, [[] for _ in range(workload.files)], 0
+    files: list[list[Stored]] = [[] for _ in range(workload.files)]
+    share, done = workload.bytes / workload.files, 0
     for tensor in workload.tensors:
         files[min(int(done / share), workload.files - 1)].append(tensor)
         done += tensor.bytes

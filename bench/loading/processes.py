@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Mapping, Sequence
@@ -104,16 +105,19 @@ class Bench:
         return made
 
     def _set_machine(self, workload: Workload, folder: Path, made: Path | None, cell: Cell) -> dict[str, Any]:
-        """Sets the page cache of what is read, makes memory ready, and tells what part of the files is resident."""
+        """Sets the page cache of what is read, makes memory ready, and tells what part of the files is resident.
+
+        load: how many processes wanted a core in the last minute.
+        """
         files = cache.files_under([made or folder])
-        wanted = 3 * len(ranks_of(cell)) * workload.local_bytes(cell.tp)
+        wanted = 2 * len(ranks_of(cell)) * workload.local_bytes(cell.tp)
         if cell.cache == "warm":
             cache.warm(files)
             cache.touch_and_free(wanted)
         else:
             cache.drop(files)
             cache.touch_and_free(wanted + workload.bytes)
-        return {"resident": cache.resident(files)}
+        return {"resident": cache.resident(files), "load": os.getloadavg()[0]}
 
 
 def give_up(children: Sequence[Child], reason: str) -> None:

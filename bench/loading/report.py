@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import statistics
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ HEAD_OF_BARS = ("| must reach, at tp=4 | bar | measured | reached |", "|---|--:|
 HOW = """\
 `python -m bench.loading` makes the checkpoints and an environment with every library, and measures each load in a
 process of its own that imports everything first. Methods are measured in turn, round after round; every result is
-compared with plain reads of the files before. Medians. {machine}.
+compared with plain reads of the files before. {machine}; {noise}.
 
 - **GB/s**: local bytes of the ranks that are loaded. **of limit**: the limit's seconds over the method's. Warm, the
   limit copies as many bytes into fresh huge-page memory with {threads} threads; cold, it reads the ranges of the rank
@@ -33,18 +34,30 @@ compared with plain reads of the files before. Medians. {machine}.
   the last end. A dash: no figures, for the reason below the table."""
 
 
-def report(results: dict[Cell, Table]) -> str:
-    """The section of RESULTS.md."""
-    return "\n\n".join(parts(results))
+def report(results: dict[Cell, Table], gpu: str) -> str:
+    """The section of RESULTS.md. gpu: what the script for a CUDA device printed."""
+    return "\n\n".join(parts(results, gpu))
 
 
-def parts(results: dict[Cell, Table]) -> Iterator[str]:
+def parts(results: dict[Cell, Table], gpu: str) -> Iterator[str]:
     """Its parts: what was measured how, what must be reached, and the tables."""
     yield "## Loading"
-    yield HOW.format(machine=machine(), threads=default_threads())
+    yield HOW.format(machine=machine(), threads=default_threads(), noise=noise(results))
     yield "\n".join(f"- **{one.name}**: {sizes(one)}" for one in WORKLOADS.values())
     yield "\n".join([*HEAD_OF_BARS, *(bar.line for bar in bars(results))])
     yield from sections(results)
+    yield f"**on a GPU** (`python -m bench.loading.gpu`)\n\n```text\n{gpu.strip()}\n```"
+
+
+def noise(results: dict[Cell, Table]) -> str:
+    """How many rounds there are, and how busy the machine was: a measurement alone is a load of about 1."""
+    rows = [row for table in results.values() for row in table.values() if row.rounds]
+    if not rows:
+        return "nothing measured"
+    counts = {len(row.rounds) for row in rows}
+    loads = [entry["load"] for row in rows for entry in row.rounds.values()]
+    rounds = " to ".join(map(str, sorted({min(counts), max(counts)})))
+    return f"medians of {rounds} rounds; load of the machine {statistics.median(loads):.1f}, at most {max(loads):.1f}"
 
 
 def sizes(workload: Workload) -> str:

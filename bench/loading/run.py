@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from typing import Any
 from bench.loading import cache
 from bench.loading.catalogue import WORKLOADS
 from bench.loading.cells import Cell, Way, cells, ways
-from bench.loading.child import Failed
+from bench.loading.child import ROOT, Failed
 from bench.loading.environment import interpreter
 from bench.loading.processes import Bench, ranks_of
 from bench.loading.report import report
@@ -22,7 +23,8 @@ from bench.loading.table import write_section
 from bench.loading.workloads import Workload
 from bench.loading.writing import checkpoint_of
 
-RESULTS = Path(__file__).parents[1] / "RESULTS.md"
+RESULTS = ROOT / "bench" / "RESULTS.md"
+GPU = "gpu.txt"  # in the scratch folder
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bench = Bench(options.python or interpreter(scratch), scratch, options.threads)
         for cell in cells(options.only, options.workloads.split(",")):
             measure_cell(bench, cell, options.methods, options.rounds, log)
-    text = report(read_results(log))
+        (scratch / GPU).write_text(on_gpu(bench))
+    text = report(read_results(log), (scratch / GPU).read_text())
     print(text)
     if not options.dry:
         write_section(options.results, text)
@@ -60,6 +63,13 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--results", type=Path, default=RESULTS, help="the file that has the section (%(default)s)")
     one.add_argument("--dry", action="store_true", help="print the tables only")
     return one
+
+
+def on_gpu(bench: Bench) -> str:
+    """What the script for a CUDA device prints."""
+    command = [str(bench.python), "-m", "bench.loading.gpu", "--scratch", str(bench.scratch)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return run.stdout if run.returncode == 0 else f"{run.stdout}{run.stderr.strip().splitlines()[-1]}\n"
 
 
 def measure_cell(bench: Bench, cell: Cell, methods: str, rounds: int, log: Path) -> None:

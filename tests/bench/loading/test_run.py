@@ -35,6 +35,7 @@ def test_the_command_measures_and_writes_a_section(tmp_path: Path, monkeypatch: 
     lines = page.read_text().splitlines()
     assert lines[:3] == ["# Measured", "", "<!-- loading: begin -->"]
     assert lines[-1] == "<!-- loading: end -->"
+    assert "**on a GPU** (`python -m bench.loading.gpu`)" in lines
     assert [line.split(" | ")[1] for line in lines if line.startswith("| 2 |")] == [
         "shardc",
         "limit: memcpy",

@@ -43,7 +43,8 @@ def run(task: dict[str, Any]) -> None:
         return
     method.prepare(job, ranks)
     say("ready", None)
-    sys.stdin.readline()
+    if not sys.stdin.readline():  # the parent is gone
+        return
     before, started = counters(reset=True), time.monotonic()
     loaded = load(method, job, ranks)
     ended, after = time.monotonic(), counters()

@@ -29,6 +29,12 @@ def test_a_method_loads_what_a_rank_should_hold(job: Job, name: str) -> None:
     assert {rank: sum(map(bytes_of, tensors.values())) for rank, tensors in loaded.items()} == {0: 691108, 1: 691108}
 
 
+def test_all_ranks_are_loaded_in_one_pass(job: Job) -> None:
+    method = METHODS["shardc load_ranks"]
+    method.prepare(job, [0, 1])
+    assert differences(job, dict(enumerate(method.load_all(job, [0, 1])))) == []
+
+
 def test_the_reference_tells_what_differs(job: Job) -> None:
     loaded = METHODS["get_slice"].load(job, 0)
     assert "rank 1: lm_head.weight differs" in differences(job, {1: loaded})

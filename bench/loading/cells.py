@@ -71,10 +71,10 @@ def ways(cell: Cell, methods: str) -> list[Way]:
         peers = [*CORE, *(OTHERS if cell.tp == MAIN_TP else ())]
         own = [Way(OURS, "alone"), Way(limit, "alone")]
         return own + [Way(name, "alone") for name in peers if chosen(name, patterns)]
-    own = [Way(IN_ONE_PASS, "pass"), Way(OURS, "once"), Way(OURS, "turn"), Way(limit, "pass")]
-    peers = [Way(name, how) for name in CORE for how in ("once", "turn")]
+    own, peers = [Way(IN_ONE_PASS, "pass"), Way(limit, "pass")], [Way(CORE[0], "once"), Way(CORE[0], "turn")]
     if cell.tp == MAIN_TP:
-        peers.append(Way("transformers tp_plan", "once"))
+        own += [Way(OURS, "once"), Way(OURS, "turn")]
+        peers += [Way(CORE[1], "once"), Way(CORE[1], "turn"), Way("transformers tp_plan", "once")]
     return own + [way for way in peers if chosen(way.method, patterns)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -37,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log.unlink(missing_ok=True)
     if not options.table:
         bench = Bench(options.python or interpreter(scratch), scratch, options.threads)
+        if os.getloadavg()[0] > 1:
+            print("the machine is busy: on cores that are shared, libraries that wait for their threads look slow")
         for cell in cells(options.only, options.workloads.split(",")):
             measure_cell(bench, cell, options.methods, options.rounds, log)
         (scratch / GPU).write_text(on_gpu(bench))

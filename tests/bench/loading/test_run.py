@@ -66,11 +66,13 @@ def test_what_is_measured_where() -> None:
     labels = ["shardc", "limit: memcpy", "get_slice", "load-narrow-copy"]
     assert [way.label for way in ways(CELL._replace(tp=2), "*")] == labels
     assert len(ways(CELL, "*")) == 14
+    labels = ["shardc load_ranks", "limit: memcpy", "get_slice, at once", "get_slice, in turn"]
+    assert [way.label for way in ways(CELL._replace(tp=8, scope="node"), "*")] == labels
     assert [way.label for way in ways(CELL._replace(cache="cold", scope="node"), "get_*")] == [
         "shardc load_ranks",
+        "limit: read",
         "shardc, at once",
         "shardc, in turn",
-        "limit: read",
         "get_slice, at once",
         "get_slice, in turn",
     ]

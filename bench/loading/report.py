@@ -22,7 +22,8 @@ HEAD_OF_BARS = ("| must reach, at tp=4 | bar | measured | reached |", "|---|--:|
 HOW = """\
 `python -m bench.loading` makes the checkpoints and an environment with every library, and measures each load in a
 process of its own that imports everything first. Methods are measured in turn, round after round; every result is
-compared with plain reads of the files before. {machine}; {noise}.
+compared with plain reads of the files before. {machine}.
+{noise}.
 
 - **GB/s**: local bytes of the ranks that are loaded. **of limit**: the limit's seconds over the method's. Warm, the
   limit copies as many bytes into fresh huge-page memory with {threads} threads; cold, it reads the ranges of the rank
@@ -53,11 +54,11 @@ def noise(results: dict[Cell, Table]) -> str:
     """How many rounds there are, and how busy the machine was: a measurement alone is a load of about 1."""
     rows = [row for table in results.values() for row in table.values() if row.rounds]
     if not rows:
-        return "nothing measured"
+        return "Nothing measured"
     counts = {len(row.rounds) for row in rows}
     loads = [entry["load"] for row in rows for entry in row.rounds.values()]
     rounds = " to ".join(map(str, sorted({min(counts), max(counts)})))
-    return f"medians of {rounds} rounds; load of the machine {statistics.median(loads):.1f}, at most {max(loads):.1f}"
+    return f"Rounds: {rounds}, medians. Load of the machine: {statistics.median(loads):.1f}, at most {max(loads):.1f}"
 
 
 def sizes(workload: Workload) -> str:

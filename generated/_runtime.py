@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import errno
 import gc
 import json
 import mmap
@@ -19,17 +20,17 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from fnmatch import translate
-from functools import lru_cache
+from fnmatch import fnmatchcase, translate
+from functools import cached_property, lru_cache
 from importlib import import_module
 from itertools import accumulate, product
 from math import gcd, lcm, prod
 from operator import itemgetter
-from os import PathLike
-from pathlib import Path
+from os import SEEK_END, PathLike, fspath
+from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 from threading import Lock
-from typing import Any, Literal, NamedTuple, Protocol, TypedDict, Union, Unpack
+from typing import IO, Any, Literal, NamedTuple, Protocol, Self, TypedDict, Union, Unpack
 
 import torch
 
@@ -841,6 +842,174 @@ def elements(output: Output) -> int:
     return axis.local
 
 
+class Location(Protocol):
+    """A directory or a file, as pathlib has it. Raises OSError, whose `strerror` says why."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+
+    @property
+    def suffix(self) -> str:
+        """What ends the name, from its last dot on."""
+
+    def __truediv__(self, name: str, /) -> Self:
+        """What is called so in this directory."""
+
+    def __lt__(self, other: Any, /) -> bool:
+        """In the order of the paths."""
+
+    def is_file(self) -> bool:
+        """True where there is a file."""
+
+    def glob(self, pattern: str, /) -> Iterable[Self]:
+        """What this directory has by such names."""
+
+    def read_bytes(self) -> bytes:
+        """All of a file."""
+
+    def open(self, mode: Literal["rb"], /) -> AbstractContextManager[IO[bytes]]:
+        """The file, to be read from its start."""
+
+
+HEAD = 128 << 10  # bytes that are fetched where a file is opened: most headers are shorter
+ONLY_FILE = "model.safetensors"  # of a checkpoint of one file
+
+
+class RemotePath:
+    """A path in a store, to be read as pathlib's are. shown: the same as the caller wrote it."""
+
+    def __init__(self, system: Any, path: str, shown: str) -> None:
+        self.system = system
+        self.path = path
+        self.shown = shown
+
+    def __str__(self) -> str:
+        return self.shown
+
+    def __truediv__(self, name: str) -> RemotePath:
+        return RemotePath(self.system, f"{self.path}/{name}", f"{self.shown}/{name}")
+
+    def __lt__(self, other: RemotePath) -> bool:
+        return self.path < other.path
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return PurePosixPath(self.path).name
+
+    @property
+    def suffix(self) -> str:
+        """What ends the name, from its last dot on."""
+        return PurePosixPath(self.path).suffix
+
+    @cached_property
+    def listed(self) -> list[str]:
+        """The names in this directory, in order. Where a store can't list, the usual name of an only file is tried.
+
+        Whatever else is wrong then comes up as that file is asked for.
+        """
+        try:
+            names = sorted(PurePosixPath(path).name for path in self.system.ls(self.path, detail=False))
+        except Exception:
+            names = []
+        if not fnmatches(names, "*.safetensors") and (self / ONLY_FILE).is_file():
+            names.append(ONLY_FILE)
+        return names
+
+    def glob(self, pattern: str) -> Iterator[RemotePath]:
+        """What this directory has by such names."""
+        return (self / name for name in fnmatches(self.listed, pattern))
+
+    def is_file(self) -> bool:
+        """True where there is a file. Raises SHD406 where the store does not say."""
+        try:
+            with as_os_errors():
+                return bool(self.system.info(self.path)["type"] == "file")
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise ShardError(("SHD406", f"{self}: {error.strerror}")) from error
+
+    def read_bytes(self) -> bytes:
+        """All of a file. Raises OSError."""
+        with as_os_errors():
+            return bytes(self.system.cat_file(self.path))
+
+    @contextmanager
+    def open(self, mode: Literal["rb"]) -> Iterator[IO[bytes]]:
+        """The file, its first bytes fetched at once. Raises OSError, then and as it is read."""
+        with as_os_errors(), self.system.open(self.path, mode, block_size=HEAD, cache_type="readahead") as file:
+            yield file
+
+    def fetch(self, begin: int, end: int) -> bytes:
+        """Bytes begin .. end in one request, by several threads at once; fewer where the file ends. Raises OSError."""
+        with as_os_errors():
+            if fetches_ranges(self.system):
+                return bytes(self.system.cat_file(self.path, start=begin, end=end))
+            with self.system.open(self.path, "rb", cache_type="none") as file:
+                file.seek(begin)
+                return bytes(file.read(end - begin))
+
+
+def fnmatches(names: list[str], pattern: str) -> list[str]:
+    """The names of a pattern."""
+    return [name for name in names if fnmatchcase(name, pattern)]
+
+
+def fetches_ranges(system: Any) -> bool:
+    """Whether a store has a way of its own to fetch ranges. The common one opens the file, and reads ahead."""
+    common = import_module("fsspec").AbstractFileSystem.cat_file
+    return getattr(system.cat_file, "__func__", None) is not common
+
+
+@contextmanager
+def as_os_errors() -> Iterator[None]:
+    """Whatever a store's client raises inside comes out as an OSError that says what it was."""
+    try:
+        yield
+    except Exception as error:
+        raise os_error(error) from error
+
+
+def os_error(error: Exception) -> OSError:
+    """An OSError that says what another error was, on one line. No file is missing where a store can't be reached."""
+    cause = error.__cause__
+    if isinstance(error, FileNotFoundError):
+        if not isinstance(cause, OSError) or isinstance(cause, FileNotFoundError):
+            return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return os_error(cause)
+    if isinstance(error, OSError) and error.strerror:
+        return OSError(error.errno or errno.EIO, error.strerror)
+    return OSError(errno.EIO, " ".join(f"{type(error).__name__}: {error}".rstrip(": ").split()))
+
+
+def location_of(checkpoint: str, filesystem: Any, storage_options: Mapping[str, Any] | None) -> Location:
+    """Where a checkpoint is: a path in `filesystem`, a URL, or a path of this machine. Raises SHD113: no such store."""
+    if filesystem is None and "://" not in checkpoint:
+        return Path(checkpoint)
+    try:
+        system, path = filesystem, checkpoint
+        if filesystem is None:
+            system, path = import_module("fsspec").url_to_fs(checkpoint, **storage_options or {})
+        system.invalidate_cache(path)
+    except Exception as error:
+        raise ShardError(("SHD113", f"{checkpoint}: {why_not_opened(error)}")) from error
+    return RemotePath(system, path.rstrip("/"), checkpoint.rstrip("/"))
+
+
+def why_not_opened(error: Exception) -> str:
+    """Why there is no such store, in words, and what to do."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "fsspec":
+        return "it is read with fsspec, which is not installed: pip install fsspec, and what it needs for this store"
+    return str(os_error(error).strerror)
+
+
+def file_of(directory: Location, file: str) -> Location:
+    """The file of a checkpoint that a header names."""
+    return Path(file) if isinstance(directory, Path) else directory / file.removeprefix(f"{directory}/")
+
+
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
 
@@ -855,9 +1024,33 @@ class Header(NamedTuple):
     end: int = 0
 
 
-def read_file_headers(path: Path) -> dict[str, Header]:
+def read_file_headers(path: Location) -> dict[str, Header]:
     """Every tensor of one file by name. Raises SHD406 with every fault of the file."""
-    entries, data_start, data_bytes = read_entries(path)
+    text, file_bytes = read_header_text(path)
+    return parse_headers(path, text, file_bytes)
+
+
+def read_header_text(path: Location) -> tuple[bytes, int]:
+    """The JSON of a file's header, and the bytes of the whole file. Raises SHD406."""
+    try:
+        with path.open("rb") as file:
+            file_bytes = file.seek(0, SEEK_END)
+            file.seek(0)
+            length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+            fault = length_fault(length, file_bytes)
+            text = b"" if fault else file.read(length)
+    except OSError as error:
+        raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
+    if fault:
+        raise ShardError(("SHD406", f"{path.name}: {fault}"))
+    return text, file_bytes
+
+
+def parse_headers(path: Location, text: bytes, file_bytes: int) -> dict[str, Header]:
+    """The tensors that the header of a file says it has. Raises SHD406 with every fault."""
+    entries = parse_object(path, text)
+    entries.pop("__metadata__", None)
+    data_start = LENGTH_BYTES + len(text)
     findings: list[Finding] = []
     headers: dict[str, Header] = {}
     for name, entry in entries.items():
@@ -868,30 +1061,22 @@ def read_file_headers(path: Path) -> dict[str, Header]:
             begin, end = (data_start + offset for offset in entry["data_offsets"])
             headers[name] = Header(entry["dtype"], tuple(entry["shape"]), str(path), begin, end)
     if not findings:
-        findings = [("SHD406", f"{path.name}: {fault}") for fault in tiling_faults(headers, data_start, data_bytes)]
+        faults = tiling_faults(headers, data_start, file_bytes - data_start)
+        findings = [("SHD406", f"{path.name}: {fault}") for fault in faults]
     if findings:
         raise ShardError(*findings)
     return headers
 
 
-def read_entries(path: Path) -> tuple[dict[str, Any], int, int]:
-    """The entries of a file without its metadata, the offset of its first data byte, and the count of data bytes."""
+def read_object(path: Location) -> dict[str, Any]:
+    """The JSON object in a file. Raises SHD406 where it is none, or can't be read."""
     try:
-        with path.open("rb") as file:
-            file_bytes = path.stat().st_size
-            length = int.from_bytes(file.read(LENGTH_BYTES), "little")
-            fault = length_fault(length, file_bytes)
-            text = b"" if fault else file.read(length)
+        return parse_object(path, path.read_bytes())
     except OSError as error:
         raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
-    if fault:
-        raise ShardError(("SHD406", f"{path.name}: {fault}"))
-    entries = parse_object(path, text)
-    entries.pop("__metadata__", None)
-    return entries, LENGTH_BYTES + length, file_bytes - LENGTH_BYTES - length
 
 
-def parse_object(path: Path, text: bytes) -> dict[str, Any]:
+def parse_object(path: Location, text: bytes) -> dict[str, Any]:
     """The JSON object in a file's text. Raises SHD406 where it is none."""
     try:
         parsed = json.loads(text)
@@ -1211,9 +1396,10 @@ def entries_of(dim: Dim, extent: Extent) -> int | None:
 
 
 INDEX = "model.safetensors.index.json"
+READERS = 16
 
 
-def read_config(directory: Path) -> dict[str, Any]:
+def read_config(directory: Location) -> dict[str, Any]:
     """config.json of a checkpoint; of an adapter, adapter_config.json under `adapter`, beside the keys of config.json.
 
     Raises SHD113 (there is neither) and SHD406 (not a JSON object).
@@ -1221,11 +1407,11 @@ def read_config(directory: Path) -> dict[str, Any]:
     path, adapter = directory / "config.json", directory / "adapter_config.json"
     if not path.is_file() and not adapter.is_file():
         raise ShardError(("SHD113", f"{directory} has no config.json"))
-    config = parse_object(path, path.read_bytes()) if path.is_file() else {}
-    return config | {"adapter": parse_object(adapter, adapter.read_bytes())} if adapter.is_file() else config
+    config = read_object(path) if path.is_file() else {}
+    return config | {"adapter": read_object(adapter)} if adapter.is_file() else config
 
 
-def read_headers(directory: Path) -> dict[str, Header]:
+def read_headers(directory: Location) -> dict[str, Header]:
     """Every tensor of a checkpoint by name. An index decides which file holds it; without one, all files count.
 
     Raises SHD113 (no file), SHD406 (broken files) and SHD407 (index and files disagree), with every fault.
@@ -1239,7 +1425,7 @@ def read_headers(directory: Path) -> dict[str, Header]:
     return merge(read_files(files))
 
 
-def find_index(directory: Path) -> Path | None:
+def find_index(directory: Location) -> Location | None:
     """The index of a checkpoint: the usual name, or the only file named like one. Raises SHD407 for several."""
     usual = directory / INDEX
     if usual.is_file():
@@ -1250,9 +1436,9 @@ def find_index(directory: Path) -> Path | None:
     return found[0] if found else None
 
 
-def read_weight_map(index: Path) -> dict[str, list[str]]:
+def read_weight_map(index: Location) -> dict[str, list[str]]:
     """The tensors that an index puts in each file. Raises SHD407 where it is none, or names a file elsewhere."""
-    weight_map = parse_object(index, index.read_bytes()).get("weight_map")
+    weight_map = read_object(index).get("weight_map")
     if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
         raise ShardError(("SHD407", f"{index.name} has no weight_map from tensors to files"))
     names: dict[str, list[str]] = defaultdict(list)
@@ -1264,11 +1450,13 @@ def read_weight_map(index: Path) -> dict[str, list[str]]:
     return names
 
 
-def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> dict[str, Header]:
+def read_indexed(directory: Location, index: Location, names: dict[str, list[str]]) -> dict[str, Header]:
     """The headers of the tensors that an index names, each from the file it names; other copies are warned of."""
     findings: list[Finding] = []
-    for file, held in names.items():
-        if not (directory / file).is_file():
+    with ThreadPoolExecutor(READERS) as readers:
+        there = list(readers.map(lambda file: (directory / file).is_file(), names))
+    for (file, held), found in zip(names.items(), there, strict=True):
+        if not found:
             others = f" and {len(held) - 1} more" if len(held) > 1 else ""
             findings.append(("SHD407", f"{index.name} puts {held[0]}{others} in {file}, which does not exist"))
     if findings:
@@ -1284,7 +1472,7 @@ def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> d
     return {name: files[file][name] for file, held in names.items() for name in held}
 
 
-def shadowed(index: Path, names: dict[str, list[str]], files: dict[str, dict[str, Header]]) -> list[str]:
+def shadowed(index: Location, names: dict[str, list[str]], files: dict[str, dict[str, Header]]) -> list[str]:
     """For each file and each other file that the index prefers: which tensor's copy is left aside, and how many."""
     preferred = {name: file for file, held in names.items() for name in held}
     copies: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -1299,15 +1487,20 @@ def shadowed(index: Path, names: dict[str, list[str]], files: dict[str, dict[str
     ]
 
 
-def read_files(paths: list[Path]) -> dict[str, dict[str, Header]]:
-    """The headers of several files, by file name. Raises SHD406 with the faults of all of them."""
+def read_files(paths: list[Location]) -> dict[str, dict[str, Header]]:
+    """The headers of several files, by file name. Raises SHD406 with the faults of all of them, in the files' order.
+
+    Threads read ahead, which is what takes long where files are far; one thread parses.
+    """
     files: dict[str, dict[str, Header]] = {}
     findings: list[Finding] = []
-    for path in paths:
-        try:
-            files[path.name] = read_file_headers(path)
-        except ShardError as error:
-            findings += error.findings
+    with ThreadPoolExecutor(READERS) as readers:
+        texts = [readers.submit(read_header_text, path) for path in paths]
+        for path, text in zip(paths, texts, strict=True):
+            try:
+                files[path.name] = parse_headers(path, *text.result())
+            except ShardError as error:
+                findings += error.findings
     if findings:
         raise ShardError(*findings)
     return files
@@ -1330,7 +1523,7 @@ QUANT_STATE = re.compile(r"(.+)\.quant_state\.bitsandbytes__(?:nf4|fp4)")
 RANK_FILE = re.compile(r"model-rank-(\d{1,6})-part-\d+\.safetensors")
 
 
-def refuse_directory(directory: Path, tp: int) -> None:
+def refuse_directory(directory: Location, tp: int) -> None:
     """Raises SHD414 for GGUF files, and SHD412 for rank files without an index: parts that an earlier run saved.
 
     tp: ranks that the load is for.
@@ -2616,9 +2809,25 @@ def tensors_of(part: RankPart, rooms: Rooms) -> dict[str, torch.Tensor]:
     return tensors | {name: tensors[twin] for name, twin in part.twins.items()}
 
 
-WINDOW = 4 << 20  # bytes of a file at once
-DIRECT = 64 << 10  # bytes next to each other from which they are read right to where they stay
-GAP = 16 << 10  # bytes between two copies that are sooner read than left out
+class Limits(NamedTuple):
+    """How a kind of file is read, in bytes.
+
+    window: at once; twice that where copies share bytes. direct: next to each other, from which they are read right to
+    where they stay. gap: between two copies that are sooner read than left out; spare: all gaps of a window that are,
+    where they are more than half of it. row_gap: between the rows of one copy that are. threads: how many read; None:
+    as many as there are cores, 4 at most.
+    """
+
+    window: int
+    direct: int
+    gap: int
+    spare: int
+    row_gap: int
+    threads: int | None
+
+
+LOCAL = Limits(window=4 << 20, direct=64 << 10, gap=16 << 10, spare=4 << 20, row_gap=4 << 20, threads=None)
+REMOTE = Limits(window=8 << 20, direct=8 << 20, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
 
 
 class Piece(NamedTuple):
@@ -2662,20 +2871,20 @@ class Window(NamedTuple):
         return sum(piece.nbytes for piece in self.pieces)
 
 
-def pieces_of(fill: Fill, header: Header, room: Room) -> Iterator[Piece]:
+def pieces_of(fill: Fill, header: Header, room: Room, limits: Limits) -> Iterator[Piece]:
     """The copies of a shard, each of a window at most."""
     shard = fill.shard
     dtype, cast = TORCH_DTYPES[shard.dtype], TORCH_DTYPES[shard.local_dtype]
     start = room.offset // cast.itemsize
-    for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize):
-        direct = dtype == cast and end - begin >= DIRECT and copy.contiguous
+    for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize, limits):
+        direct = dtype == cast and end - begin >= limits.direct and copy.contiguous
         first, last = header.begin + begin, header.begin + end
         yield Piece(first, last, shard.name, copy, start, room.memory, dtype, cast, direct)
 
 
 @lru_cache(maxsize=4096)
 def cuts_of(
-    shape: tuple[int, ...], at: tuple[Spans, ...], placing: Placing, itemsize: int
+    shape: tuple[int, ...], at: tuple[Spans, ...], placing: Placing, itemsize: int, limits: Limits
 ) -> tuple[tuple[int, int, Copy], ...]:
     """(first byte, byte after the last, copy) of every copy of a window at most, counted from the full tensor's start.
 
@@ -2683,25 +2892,29 @@ def cuts_of(
     """
     found = []
     for whole in filling(at, row_major(shape), placing).copies:
-        for copy in cut_copy(whole, WINDOW // itemsize):
+        for copy in cut_copy(whole, limits.window // itemsize, limits.row_gap // itemsize):
             begin = copy.source.offset * itemsize
             end = begin + reach(copy.shape, copy.source.strides) * itemsize
             found.append((begin, end, copy._replace(source=Block(0, copy.source.strides))))
     return tuple(found)
 
 
-def cut_copy(copy: Copy, limit: int) -> Iterator[Copy]:
-    """The same copy in parts that span at most `limit` elements of the source, cut along its widest stride."""
+def cut_copy(copy: Copy, limit: int, row_gap: int) -> Iterator[Copy]:
+    """The same copy in parts that span at most `limit` elements of the source, cut along its widest stride.
+
+    Rows with more than `row_gap` elements between them are parts of their own.
+    """
     strides = copy.source.strides
-    if reach(copy.shape, strides) <= limit:
-        yield copy
-        return
     dim = max(range(len(strides)), key=lambda each: (copy.shape[each] > 1, strides[each]))
     inner = reach((*copy.shape[:dim], 1, *copy.shape[dim + 1 :]), strides)
-    rows = max((limit - inner) // max(strides[dim], 1) + 1, 1)
+    apart = copy.shape[dim] > 1 and strides[dim] - inner > row_gap
+    if reach(copy.shape, strides) <= limit and not apart:
+        yield copy
+        return
+    rows = 1 if apart else max((limit - inner) // max(strides[dim], 1) + 1, 1)
     for start in range(0, copy.shape[dim], rows):
         part = collapsed(rows_of(copy, dim, start, min(rows, copy.shape[dim] - start)))
-        yield from cut_copy(part, limit) if inner > limit else (part,)
+        yield from cut_copy(part, limit, row_gap) if apart or inner > limit else (part,)
 
 
 def rows_of(copy: Copy, dim: int, start: int, count: int) -> Copy:
@@ -2711,38 +2924,45 @@ def rows_of(copy: Copy, dim: int, start: int, count: int) -> Copy:
     return Copy(shape, Block(source + start * steps[dim], steps), Block(target + start * to[dim], to))
 
 
-def windows_of(pieces: Iterable[Piece]) -> list[Window]:
+def windows_of(pieces: Iterable[Piece], limits: Limits) -> list[Window]:
     """The windows of one file, in the order of their bytes. Pieces that share bytes are in one window.
 
     Small pieces that lie near each other are too.
     """
     windows: list[Window] = []
     together: list[Piece] = []
-    end = 0
+    end = gaps = 0
     for piece in sorted(pieces, key=itemgetter(0, 1)):
-        if together and not joins(together, end, piece):
+        gaps += max(piece.begin - end, 0)
+        if together and not joins(together, end, gaps, piece, limits):
             windows.append(Window(together[0].begin, end, tuple(together)))
             together = []
-        end = max(end, piece.end) if together else piece.end
+        if not together:
+            end = gaps = 0
+        end = max(end, piece.end)
         together.append(piece)
     return [*windows, Window(together[0].begin, end, tuple(together))] if together else windows
 
 
-def joins(together: list[Piece], end: int, piece: Piece) -> bool:
-    """Whether the next piece of a file goes with those before it, which end at byte `end`."""
+def joins(together: list[Piece], end: int, gaps: int, piece: Piece, limits: Limits) -> bool:
+    """Whether the next piece of a file goes with those before it, which end at byte `end`.
+
+    gaps: bytes of the window that no piece would have.
+    """
     length = max(end, piece.end) - together[0].begin
     if piece.begin < end:
-        return length <= 2 * WINDOW
-    return piece.begin - end <= GAP and length <= WINDOW and not piece.direct and not together[-1].direct
+        return length <= 2 * limits.window
+    near = piece.begin - end <= limits.gap and gaps <= max(limits.spare, length - gaps)
+    return near and length <= limits.window and not piece.direct and not together[-1].direct
 
 
 class SourceFile:
     """An open file. Raises SHD406 where it cannot be opened."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Location) -> None:
         self.path = path
         try:
-            self.descriptor = os.open(path, os.O_RDONLY)
+            self.descriptor = os.open(str(path), os.O_RDONLY)
         except OSError as error:
             raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
         self.size = os.fstat(self.descriptor).st_size
@@ -2790,6 +3010,40 @@ class SourceFile:
                 warnings.filterwarnings("ignore", "The given buffer is not writable")
                 self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
         return self.mapped is not None
+
+
+class RemoteFile:
+    """A file in a store."""
+
+    def __init__(self, path: RemotePath) -> None:
+        self.path = path
+
+    def close(self) -> None:
+        """Nothing is held of it."""
+
+    def read(self, into: memoryview, begin: int) -> int:
+        """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
+        found = self.path.fetch(begin, begin + len(into))
+        if len(found) > len(into):
+            text = f"the store sent {len(found)} bytes for {len(into)}: it can't read parts of a file"
+            raise OSError(errno.EIO, text)
+        into[: len(found)] = found
+        return len(found)
+
+    def cached(self, begin: int, end: int) -> torch.Tensor | None:
+        """Nothing is there before it is read."""
+        return None
+
+    def drop(self, begin: int, end: int) -> None:
+        """Nothing is there afterwards."""
+
+
+OpenFile = SourceFile | RemoteFile
+
+
+def open_file(path: Location) -> OpenFile:
+    """A file, to be read by several threads. Raises SHD406 where it cannot be opened."""
+    return RemoteFile(path) if isinstance(path, RemotePath) else SourceFile(path)
 
 
 def is_resident(mapped: torch.Tensor, begin: int, end: int) -> bool:
@@ -3018,7 +3272,7 @@ def place(piece: Piece, host: Piece) -> None:
 
 THREADS = 4  # at most, unless a caller says otherwise: more don't help where memory is the limit
 
-Windows = Mapping[Path, list[Window]]
+Windows = Mapping[Location, list[Window]]
 Uploaders = Mapping[torch.device, Uploader]
 Done = Callable[[int], object]  # bytes that a window has filled
 
@@ -3058,9 +3312,11 @@ class Jobs:
     """The windows still to be read, handed to threads one by one; a file is open from its first window to its last."""
 
     def __init__(self, windows: Windows, done: Done) -> None:
-        self.waiting: Iterator[tuple[Path, Window]] = ((path, window) for path in windows for window in windows[path])
+        self.waiting: Iterator[tuple[Location, Window]] = (
+            (path, window) for path in windows for window in windows[path]
+        )
         self.left = {path: len(windows[path]) for path in windows}
-        self.open: dict[Path, SourceFile] = {}
+        self.open: dict[Location, OpenFile] = {}
         self.done = done
         self.lock = Lock()
 
@@ -3071,13 +3327,13 @@ class Jobs:
         for file in self.open.values():
             file.close()
 
-    def __iter__(self) -> Iterator[tuple[SourceFile, Window]]:
+    def __iter__(self) -> Iterator[tuple[OpenFile, Window]]:
         """What one thread is to do next; the window is done when it asks again."""
         while job := self.take():
             yield job
             self.finish(*job)
 
-    def take(self) -> tuple[SourceFile, Window] | None:
+    def take(self) -> tuple[OpenFile, Window] | None:
         """The next window, and its file, opened."""
         with self.lock:
             found = next(self.waiting, None)
@@ -3085,10 +3341,10 @@ class Jobs:
                 return None
             path, window = found
             if path not in self.open:
-                self.open[path] = SourceFile(path)
+                self.open[path] = open_file(path)
             return self.open[path], window
 
-    def finish(self, file: SourceFile, window: Window) -> None:
+    def finish(self, file: OpenFile, window: Window) -> None:
         """Counts a window as done, and closes the file after its last."""
         with self.lock:
             self.left[file.path] -= 1
@@ -3123,11 +3379,11 @@ class Bounce:
         """Room for bytes begin .. end of a file, aligned as they are there; it is the same for each window."""
         skip = begin % ALIGNMENT
         if self.memory.flat.numel() < skip + end - begin:
-            self.memory = host_memory(max(WINDOW, end - begin) + ALIGNMENT)
+            self.memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
         return self.memory.flat[skip : skip + end - begin]
 
 
-def read_window(file: SourceFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
+def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
     """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
     begin, end, pieces = window
     if window.direct:
@@ -3144,7 +3400,7 @@ def read_window(file: SourceFile, window: Window, bounce: Bounce, uploaders: Upl
         file.drop(begin, end)
 
 
-def read_direct(file: SourceFile, window: Window, uploaders: Uploaders) -> None:
+def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
     """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
     piece = window.pieces[0]
     if piece.memory.on_host:
@@ -3162,7 +3418,7 @@ def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
     return found
 
 
-def read_into(memory: torch.Tensor, file: SourceFile, window: Window) -> torch.Tensor:
+def read_into(memory: torch.Tensor, file: OpenFile, window: Window) -> torch.Tensor:
     """A window's bytes, read into host memory of just that size. Raises SHD406, naming the first tensor that is cut."""
     try:
         end = window.begin + file.read(bytes_of(memory), window.begin)
@@ -3173,7 +3429,7 @@ def read_into(memory: torch.Tensor, file: SourceFile, window: Window) -> torch.T
     return memory
 
 
-def lacking(file: SourceFile, window: Window, end: int, why: str) -> ShardError:
+def lacking(file: OpenFile, window: Window, end: int, why: str) -> ShardError:
     """SHD406 for the first tensor of a window that goes on beyond a byte."""
     piece = next(piece for piece in window.pieces if piece.end > end)
     return ShardError(("SHD406", f"{file.path.name}: {piece.name} takes bytes {piece.begin}..{piece.end}, {why}"))
@@ -3201,7 +3457,8 @@ class Options(TypedDict, total=False):
     stay as they are. progress: called as bytes are there. fused: an output stands in the place of its first tensor,
     and for all of them (the default); False: every tensor by itself. separate: each tensor in memory of its own, to be
     freed one by one; False (the default): all of a rank in one slab. threads: how many read; by default as many as
-    there are cores, 4 at most.
+    there are cores, 4 at most, and 16 from a store. storage_options: what fsspec needs to open the store of a URL.
+    filesystem: an fsspec one, in which the checkpoint is a path.
     """
 
     dtype: torch.dtype | None
@@ -3209,6 +3466,8 @@ class Options(TypedDict, total=False):
     fused: bool
     separate: bool
     threads: int | None
+    storage_options: Mapping[str, Any] | None
+    filesystem: Any
 
 
 def load(
@@ -3221,7 +3480,8 @@ def load(
 ) -> dict[str, torch.Tensor]:
     """One rank's tensors by name, in the spec's order; a tied tensor that the file lacks is its twin, the same object.
 
-    All headers are checked before a tensor is allocated. Raises ShardError; nothing is kept then.
+    The checkpoint is a directory, here or, as a URL, in a store that fsspec reads. All headers are checked before a
+    tensor is allocated. Raises ShardError; nothing is kept then.
     """
     return load_ranks(spec, checkpoint_dir, [mesh], devices=[device], **options)[0]
 
@@ -3241,7 +3501,7 @@ def load_ranks(
     targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
-    directory = Path(checkpoint_dir)
+    directory = location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
     cast_to = cast_name(options.get("dtype"))
     for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
         refuse_directory(directory, tp)
@@ -3255,23 +3515,27 @@ def load_ranks(
     ]
     for part, own in zip(parts, rooms, strict=True):
         write_unread(part, own)
-    windows = windows_by_file(parts, rooms, headers)
-    carry_out(windows, options.get("threads"), counted(parts, windows, options.get("progress")))
+    limits = LOCAL if isinstance(directory, Path) else REMOTE
+    files = windows_by_file(parts, rooms, headers, limits)
+    windows = {file_of(directory, file): found for file, found in files.items()}
+    carry_out(windows, options.get("threads") or limits.threads, counted(parts, windows, options.get("progress")))
     return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 
-def windows_by_file(parts: list[RankPart], rooms: list[Rooms], headers: Headers) -> dict[Path, list[Window]]:
+def windows_by_file(
+    parts: list[RankPart], rooms: list[Rooms], headers: Headers, limits: Limits
+) -> dict[str, list[Window]]:
     """What is read of each file, for all ranks."""
     pieces: dict[str, list[Piece]] = defaultdict(list)
     for part, own in zip(parts, rooms, strict=True):
         for fill in part.fills:
             if fill.shard.values is None:
                 header = headers[fill.shard.name]
-                pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name])
-    return {Path(file): windows_of(pieces[file]) for file in sorted(pieces)}
+                pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name], limits)
+    return {file: windows_of(pieces[file], limits) for file in sorted(pieces)}
 
 
-def counted(parts: list[RankPart], windows: Mapping[Path, list[Window]], progress: Progress | None) -> Done:
+def counted(parts: list[RankPart], windows: Mapping[Location, list[Window]], progress: Progress | None) -> Done:
     """What is to be called with the bytes of each window. What is not read counts as done before the first."""
     total = sum(fill.shard.local_bytes for part in parts for fill in part.fills)
     done = total - sum(window.nbytes for those in windows.values() for window in those)
@@ -3748,7 +4012,7 @@ def main(spec: Spec, arguments: Sequence[str] | None = None) -> int:
 def parser(spec: Spec) -> argparse.ArgumentParser:
     """The options of the command: a rank and a size for each mesh dim of the model."""
     options = argparse.ArgumentParser(description="Load one rank of a safetensors checkpoint.")
-    options.add_argument("checkpoint", metavar="CHECKPOINT", help="directory with config.json and *.safetensors")
+    options.add_argument("checkpoint", metavar="CHECKPOINT", help="directory or URL with config.json and *.safetensors")
     for name in spec.mesh:
         options.add_argument(f"--{name}-rank", type=int, metavar="RANK", help=f"this rank's coordinate on {name}")
         options.add_argument(f"--{name}-size", type=int, metavar="SIZE", default=1, help=f"ranks on {name}")

@@ -40,6 +40,8 @@ ORDER: tuple[str, ...] = (
     "rectangles",
     "dtypes",
     "outputs",
+    "locations",
+    "remote",
     "headers",
     "contents",
     "tensors",

@@ -35,7 +35,7 @@ def main(spec: Spec, arguments: Sequence[str] | None = None) -> int:
 def parser(spec: Spec) -> argparse.ArgumentParser:
     """The options of the command: a rank and a size for each mesh dim of the model."""
     options = argparse.ArgumentParser(description="Load one rank of a safetensors checkpoint.")
-    options.add_argument("checkpoint", metavar="CHECKPOINT", help="directory with config.json and *.safetensors")
+    options.add_argument("checkpoint", metavar="CHECKPOINT", help="directory or URL with config.json and *.safetensors")
     for name in spec.mesh:
         options.add_argument(f"--{name}-rank", type=int, metavar="RANK", help=f"this rank's coordinate on {name}")
         options.add_argument(f"--{name}-size", type=int, metavar="SIZE", default=1, help=f"ranks on {name}")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import warnings
-from pathlib import Path
 
 import torch
 
 from shardc.runtime.errors import ShardError
+from shardc.runtime.locations import Location
+from shardc.runtime.remote import RemotePath
 
 
 class SourceFile:
     """An open file. Raises SHD406 where it cannot be opened."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Location) -> None:
         self.path = path
         try:
-            self.descriptor = os.open(path, os.O_RDONLY)
+            self.descriptor = os.open(str(path), os.O_RDONLY)
         except OSError as error:
             raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
         self.size = os.fstat(self.descriptor).st_size
@@ -67,6 +69,40 @@ class SourceFile:
                 warnings.filterwarnings("ignore", "The given buffer is not writable")
                 self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
         return self.mapped is not None
+
+
+class RemoteFile:
+    """A file in a store."""
+
+    def __init__(self, path: RemotePath) -> None:
+        self.path = path
+
+    def close(self) -> None:
+        """Nothing is held of it."""
+
+    def read(self, into: memoryview, begin: int) -> int:
+        """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
+        found = self.path.fetch(begin, begin + len(into))
+        if len(found) > len(into):
+            text = f"the store sent {len(found)} bytes for {len(into)}: it can't read parts of a file"
+            raise OSError(errno.EIO, text)
+        into[: len(found)] = found
+        return len(found)
+
+    def cached(self, begin: int, end: int) -> torch.Tensor | None:
+        """Nothing is there before it is read."""
+        return None
+
+    def drop(self, begin: int, end: int) -> None:
+        """Nothing is there afterwards."""
+
+
+OpenFile = SourceFile | RemoteFile
+
+
+def open_file(path: Location) -> OpenFile:
+    """A file, to be read by several threads. Raises SHD406 where it cannot be opened."""
+    return RemoteFile(path) if isinstance(path, RemotePath) else SourceFile(path)
 
 
 def is_resident(mapped: torch.Tensor, begin: int, end: int) -> bool:

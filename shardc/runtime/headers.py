@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from os import SEEK_END
 from typing import Any, NamedTuple
 
 from shardc.runtime.arithmetic import is_whole_number
 from shardc.runtime.dtypes import TORCH_DTYPES, nbytes
 from shardc.runtime.errors import Finding, ShardError
+from shardc.runtime.locations import Location
 
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
@@ -24,9 +25,33 @@ class Header(NamedTuple):
     end: int = 0
 
 
-def read_file_headers(path: Path) -> dict[str, Header]:
+def read_file_headers(path: Location) -> dict[str, Header]:
     """Every tensor of one file by name. Raises SHD406 with every fault of the file."""
-    entries, data_start, data_bytes = read_entries(path)
+    text, file_bytes = read_header_text(path)
+    return parse_headers(path, text, file_bytes)
+
+
+def read_header_text(path: Location) -> tuple[bytes, int]:
+    """The JSON of a file's header, and the bytes of the whole file. Raises SHD406."""
+    try:
+        with path.open("rb") as file:
+            file_bytes = file.seek(0, SEEK_END)
+            file.seek(0)
+            length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+            fault = length_fault(length, file_bytes)
+            text = b"" if fault else file.read(length)
+    except OSError as error:
+        raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
+    if fault:
+        raise ShardError(("SHD406", f"{path.name}: {fault}"))
+    return text, file_bytes
+
+
+def parse_headers(path: Location, text: bytes, file_bytes: int) -> dict[str, Header]:
+    """The tensors that the header of a file says it has. Raises SHD406 with every fault."""
+    entries = parse_object(path, text)
+    entries.pop("__metadata__", None)
+    data_start = LENGTH_BYTES + len(text)
     findings: list[Finding] = []
     headers: dict[str, Header] = {}
     for name, entry in entries.items():
@@ -37,30 +62,22 @@ def read_file_headers(path: Path) -> dict[str, Header]:
             begin, end = (data_start + offset for offset in entry["data_offsets"])
             headers[name] = Header(entry["dtype"], tuple(entry["shape"]), str(path), begin, end)
     if not findings:
-        findings = [("SHD406", f"{path.name}: {fault}") for fault in tiling_faults(headers, data_start, data_bytes)]
+        faults = tiling_faults(headers, data_start, file_bytes - data_start)
+        findings = [("SHD406", f"{path.name}: {fault}") for fault in faults]
     if findings:
         raise ShardError(*findings)
     return headers
 
 
-def read_entries(path: Path) -> tuple[dict[str, Any], int, int]:
-    """The entries of a file without its metadata, the offset of its first data byte, and the count of data bytes."""
+def read_object(path: Location) -> dict[str, Any]:
+    """The JSON object in a file. Raises SHD406 where it is none, or can't be read."""
     try:
-        with path.open("rb") as file:
-            file_bytes = path.stat().st_size
-            length = int.from_bytes(file.read(LENGTH_BYTES), "little")
-            fault = length_fault(length, file_bytes)
-            text = b"" if fault else file.read(length)
+        return parse_object(path, path.read_bytes())
     except OSError as error:
         raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
-    if fault:
-        raise ShardError(("SHD406", f"{path.name}: {fault}"))
-    entries = parse_object(path, text)
-    entries.pop("__metadata__", None)
-    return entries, LENGTH_BYTES + length, file_bytes - LENGTH_BYTES - length
 
 
-def parse_object(path: Path, text: bytes) -> dict[str, Any]:
+def parse_object(path: Location, text: bytes) -> dict[str, Any]:
     """The JSON object in a file's text. Raises SHD406 where it is none."""
     try:
         parsed = json.loads(text)

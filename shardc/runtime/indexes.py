@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from shardc.runtime.errors import Finding, ShardError
-from shardc.runtime.headers import Header, parse_object, read_file_headers
+from shardc.runtime.headers import Header, parse_headers, read_header_text, read_object
+from shardc.runtime.locations import Location
 
 INDEX = "model.safetensors.index.json"
+READERS = 16
 
 
-def read_config(directory: Path) -> dict[str, Any]:
+def read_config(directory: Location) -> dict[str, Any]:
     """config.json of a checkpoint; of an adapter, adapter_config.json under `adapter`, beside the keys of config.json.
 
     Raises SHD113 (there is neither) and SHD406 (not a JSON object).
@@ -21,11 +24,11 @@ def read_config(directory: Path) -> dict[str, Any]:
     path, adapter = directory / "config.json", directory / "adapter_config.json"
     if not path.is_file() and not adapter.is_file():
         raise ShardError(("SHD113", f"{directory} has no config.json"))
-    config = parse_object(path, path.read_bytes()) if path.is_file() else {}
-    return config | {"adapter": parse_object(adapter, adapter.read_bytes())} if adapter.is_file() else config
+    config = read_object(path) if path.is_file() else {}
+    return config | {"adapter": read_object(adapter)} if adapter.is_file() else config
 
 
-def read_headers(directory: Path) -> dict[str, Header]:
+def read_headers(directory: Location) -> dict[str, Header]:
     """Every tensor of a checkpoint by name. An index decides which file holds it; without one, all files count.
 
     Raises SHD113 (no file), SHD406 (broken files) and SHD407 (index and files disagree), with every fault.
@@ -39,7 +42,7 @@ def read_headers(directory: Path) -> dict[str, Header]:
     return merge(read_files(files))
 
 
-def find_index(directory: Path) -> Path | None:
+def find_index(directory: Location) -> Location | None:
     """The index of a checkpoint: the usual name, or the only file named like one. Raises SHD407 for several."""
     usual = directory / INDEX
     if usual.is_file():
@@ -50,9 +53,9 @@ def find_index(directory: Path) -> Path | None:
     return found[0] if found else None
 
 
-def read_weight_map(index: Path) -> dict[str, list[str]]:
+def read_weight_map(index: Location) -> dict[str, list[str]]:
     """The tensors that an index puts in each file. Raises SHD407 where it is none, or names a file elsewhere."""
-    weight_map = parse_object(index, index.read_bytes()).get("weight_map")
+    weight_map = read_object(index).get("weight_map")
     if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
         raise ShardError(("SHD407", f"{index.name} has no weight_map from tensors to files"))
     names: dict[str, list[str]] = defaultdict(list)
@@ -64,11 +67,13 @@ def read_weight_map(index: Path) -> dict[str, list[str]]:
     return names
 
 
-def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> dict[str, Header]:
+def read_indexed(directory: Location, index: Location, names: dict[str, list[str]]) -> dict[str, Header]:
     """The headers of the tensors that an index names, each from the file it names; other copies are warned of."""
     findings: list[Finding] = []
-    for file, held in names.items():
-        if not (directory / file).is_file():
+    with ThreadPoolExecutor(READERS) as readers:
+        there = list(readers.map(lambda file: (directory / file).is_file(), names))
+    for (file, held), found in zip(names.items(), there, strict=True):
+        if not found:
             others = f" and {len(held) - 1} more" if len(held) > 1 else ""
             findings.append(("SHD407", f"{index.name} puts {held[0]}{others} in {file}, which does not exist"))
     if findings:
@@ -84,7 +89,7 @@ def read_indexed(directory: Path, index: Path, names: dict[str, list[str]]) -> d
     return {name: files[file][name] for file, held in names.items() for name in held}
 
 
-def shadowed(index: Path, names: dict[str, list[str]], files: dict[str, dict[str, Header]]) -> list[str]:
+def shadowed(index: Location, names: dict[str, list[str]], files: dict[str, dict[str, Header]]) -> list[str]:
     """For each file and each other file that the index prefers: which tensor's copy is left aside, and how many."""
     preferred = {name: file for file, held in names.items() for name in held}
     copies: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -99,15 +104,20 @@ def shadowed(index: Path, names: dict[str, list[str]], files: dict[str, dict[str
     ]
 
 
-def read_files(paths: list[Path]) -> dict[str, dict[str, Header]]:
-    """The headers of several files, by file name. Raises SHD406 with the faults of all of them."""
+def read_files(paths: list[Location]) -> dict[str, dict[str, Header]]:
+    """The headers of several files, by file name. Raises SHD406 with the faults of all of them, in the files' order.
+
+    Threads read ahead, which is what takes long where files are far; one thread parses.
+    """
     files: dict[str, dict[str, Header]] = {}
     findings: list[Finding] = []
-    for path in paths:
-        try:
-            files[path.name] = read_file_headers(path)
-        except ShardError as error:
-            findings += error.findings
+    with ThreadPoolExecutor(READERS) as readers:
+        texts = [readers.submit(read_header_text, path) for path in paths]
+        for path, text in zip(paths, texts, strict=True):
+            try:
+                files[path.name] = parse_headers(path, *text.result())
+            except ShardError as error:
+                findings += error.findings
     if findings:
         raise ShardError(*findings)
     return files

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import torch
 
 from shardc.runtime.choices import Headers
 from shardc.runtime.errors import ShardError
 from shardc.runtime.indexes import read_config, read_headers
+from shardc.runtime.locations import Location
 from shardc.runtime.planning import Mesh
 from shardc.runtime.preparing import RankPart, cast_name, parts_of_ranks
 from shardc.runtime.reading import Done, carry_out
 from shardc.runtime.refusals import refuse_directory, refuse_packed
+from shardc.runtime.remote import file_of, location_of
 from shardc.runtime.rooms import Rooms, rooms_of, tensors_of, write_unread
 from shardc.runtime.tensors import Spec
-from shardc.runtime.windows import Piece, Window, pieces_of, windows_of
+from shardc.runtime.windows import LOCAL, REMOTE, Limits, Piece, Window, pieces_of, windows_of
 
 Progress = Callable[[int, int], object]  # (bytes done, bytes in all), local ones, of all ranks that are loaded
 Device = torch.device | str
@@ -32,7 +34,8 @@ class Options(TypedDict, total=False):
     stay as they are. progress: called as bytes are there. fused: an output stands in the place of its first tensor,
     and for all of them (the default); False: every tensor by itself. separate: each tensor in memory of its own, to be
     freed one by one; False (the default): all of a rank in one slab. threads: how many read; by default as many as
-    there are cores, 4 at most.
+    there are cores, 4 at most, and 16 from a store. storage_options: what fsspec needs to open the store of a URL.
+    filesystem: an fsspec one, in which the checkpoint is a path.
     """
 
     dtype: torch.dtype | None
@@ -40,6 +43,8 @@ class Options(TypedDict, total=False):
     fused: bool
     separate: bool
     threads: int | None
+    storage_options: Mapping[str, Any] | None
+    filesystem: Any
 
 
 def load(
@@ -52,7 +57,8 @@ def load(
 ) -> dict[str, torch.Tensor]:
     """One rank's tensors by name, in the spec's order; a tied tensor that the file lacks is its twin, the same object.
 
-    All headers are checked before a tensor is allocated. Raises ShardError; nothing is kept then.
+    The checkpoint is a directory, here or, as a URL, in a store that fsspec reads. All headers are checked before a
+    tensor is allocated. Raises ShardError; nothing is kept then.
     """
     return load_ranks(spec, checkpoint_dir, [mesh], devices=[device], **options)[0]
 
@@ -72,7 +78,7 @@ def load_ranks(
     targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
-    directory = Path(checkpoint_dir)
+    directory = location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
     cast_to = cast_name(options.get("dtype"))
     for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
         refuse_directory(directory, tp)
@@ -86,23 +92,27 @@ def load_ranks(
     ]
     for part, own in zip(parts, rooms, strict=True):
         write_unread(part, own)
-    windows = windows_by_file(parts, rooms, headers)
-    carry_out(windows, options.get("threads"), counted(parts, windows, options.get("progress")))
+    limits = LOCAL if isinstance(directory, Path) else REMOTE
+    files = windows_by_file(parts, rooms, headers, limits)
+    windows = {file_of(directory, file): found for file, found in files.items()}
+    carry_out(windows, options.get("threads") or limits.threads, counted(parts, windows, options.get("progress")))
     return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 
-def windows_by_file(parts: list[RankPart], rooms: list[Rooms], headers: Headers) -> dict[Path, list[Window]]:
+def windows_by_file(
+    parts: list[RankPart], rooms: list[Rooms], headers: Headers, limits: Limits
+) -> dict[str, list[Window]]:
     """What is read of each file, for all ranks."""
     pieces: dict[str, list[Piece]] = defaultdict(list)
     for part, own in zip(parts, rooms, strict=True):
         for fill in part.fills:
             if fill.shard.values is None:
                 header = headers[fill.shard.name]
-                pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name])
-    return {Path(file): windows_of(pieces[file]) for file in sorted(pieces)}
+                pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name], limits)
+    return {file: windows_of(pieces[file], limits) for file in sorted(pieces)}
 
 
-def counted(parts: list[RankPart], windows: Mapping[Path, list[Window]], progress: Progress | None) -> Done:
+def counted(parts: list[RankPart], windows: Mapping[Location, list[Window]], progress: Progress | None) -> Done:
     """What is to be called with the bytes of each window. What is not read counts as done before the first."""
     total = sum(fill.shard.local_bytes for part in parts for fill in part.fills)
     done = total - sum(window.nbytes for those in windows.values() for window in those)

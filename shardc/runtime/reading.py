@@ -7,23 +7,23 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock
 
 import torch
 
 from shardc.runtime.dealing import deal
 from shardc.runtime.errors import ShardError
-from shardc.runtime.files import SourceFile
+from shardc.runtime.files import OpenFile, open_file
+from shardc.runtime.locations import Location
 from shardc.runtime.memory import ALIGNMENT, bytes_of, host_memory
 from shardc.runtime.rings import Ring
 from shardc.runtime.streams import staging_memory, stream_of
 from shardc.runtime.uploads import Uploader, packed_bytes
-from shardc.runtime.windows import WINDOW, Piece, Window
+from shardc.runtime.windows import LOCAL, Piece, Window
 
 THREADS = 4  # at most, unless a caller says otherwise: more don't help where memory is the limit
 
-Windows = Mapping[Path, list[Window]]
+Windows = Mapping[Location, list[Window]]
 Uploaders = Mapping[torch.device, Uploader]
 Done = Callable[[int], object]  # bytes that a window has filled
 
@@ -63,9 +63,11 @@ class Jobs:
     """The windows still to be read, handed to threads one by one; a file is open from its first window to its last."""
 
     def __init__(self, windows: Windows, done: Done) -> None:
-        self.waiting: Iterator[tuple[Path, Window]] = ((path, window) for path in windows for window in windows[path])
+        self.waiting: Iterator[tuple[Location, Window]] = (
+            (path, window) for path in windows for window in windows[path]
+        )
         self.left = {path: len(windows[path]) for path in windows}
-        self.open: dict[Path, SourceFile] = {}
+        self.open: dict[Location, OpenFile] = {}
         self.done = done
         self.lock = Lock()
 
@@ -76,13 +78,13 @@ class Jobs:
         for file in self.open.values():
             file.close()
 
-    def __iter__(self) -> Iterator[tuple[SourceFile, Window]]:
+    def __iter__(self) -> Iterator[tuple[OpenFile, Window]]:
         """What one thread is to do next; the window is done when it asks again."""
         while job := self.take():
             yield job
             self.finish(*job)
 
-    def take(self) -> tuple[SourceFile, Window] | None:
+    def take(self) -> tuple[OpenFile, Window] | None:
         """The next window, and its file, opened."""
         with self.lock:
             found = next(self.waiting, None)
@@ -90,10 +92,10 @@ class Jobs:
                 return None
             path, window = found
             if path not in self.open:
-                self.open[path] = SourceFile(path)
+                self.open[path] = open_file(path)
             return self.open[path], window
 
-    def finish(self, file: SourceFile, window: Window) -> None:
+    def finish(self, file: OpenFile, window: Window) -> None:
         """Counts a window as done, and closes the file after its last."""
         with self.lock:
             self.left[file.path] -= 1
@@ -128,11 +130,11 @@ class Bounce:
         """Room for bytes begin .. end of a file, aligned as they are there; it is the same for each window."""
         skip = begin % ALIGNMENT
         if self.memory.flat.numel() < skip + end - begin:
-            self.memory = host_memory(max(WINDOW, end - begin) + ALIGNMENT)
+            self.memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
         return self.memory.flat[skip : skip + end - begin]
 
 
-def read_window(file: SourceFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
+def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
     """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
     begin, end, pieces = window
     if window.direct:
@@ -149,7 +151,7 @@ def read_window(file: SourceFile, window: Window, bounce: Bounce, uploaders: Upl
         file.drop(begin, end)
 
 
-def read_direct(file: SourceFile, window: Window, uploaders: Uploaders) -> None:
+def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
     """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
     piece = window.pieces[0]
     if piece.memory.on_host:
@@ -167,7 +169,7 @@ def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
     return found
 
 
-def read_into(memory: torch.Tensor, file: SourceFile, window: Window) -> torch.Tensor:
+def read_into(memory: torch.Tensor, file: OpenFile, window: Window) -> torch.Tensor:
     """A window's bytes, read into host memory of just that size. Raises SHD406, naming the first tensor that is cut."""
     try:
         end = window.begin + file.read(bytes_of(memory), window.begin)
@@ -178,7 +180,7 @@ def read_into(memory: torch.Tensor, file: SourceFile, window: Window) -> torch.T
     return memory
 
 
-def lacking(file: SourceFile, window: Window, end: int, why: str) -> ShardError:
+def lacking(file: OpenFile, window: Window, end: int, why: str) -> ShardError:
     """SHD406 for the first tensor of a window that goes on beyond a byte."""
     piece = next(piece for piece in window.pieces if piece.end > end)
     return ShardError(("SHD406", f"{file.path.name}: {piece.name} takes bytes {piece.begin}..{piece.end}, {why}"))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from shardc.runtime.errors import ShardError
 from shardc.runtime.headers import Header
+from shardc.runtime.locations import Location
 
 QUANT_STATE = re.compile(r"(.+)\.quant_state\.bitsandbytes__(?:nf4|fp4)")
 RANK_FILE = re.compile(r"model-rank-(\d{1,6})-part-\d+\.safetensors")
 
 
-def refuse_directory(directory: Path, tp: int) -> None:
+def refuse_directory(directory: Location, tp: int) -> None:
     """Raises SHD414 for GGUF files, and SHD412 for rank files without an index: parts that an earlier run saved.
 
     tp: ranks that the load is for.

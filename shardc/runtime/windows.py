@@ -16,9 +16,26 @@ from shardc.runtime.placing import Fill, Placing, filling
 from shardc.runtime.regions import Spans
 from shardc.runtime.strides import Block, Copy, collapsed, reach, row_major
 
-WINDOW = 4 << 20  # bytes of a file at once
-DIRECT = 64 << 10  # bytes next to each other from which they are read right to where they stay
-GAP = 16 << 10  # bytes between two copies that are sooner read than left out
+
+class Limits(NamedTuple):
+    """How a kind of file is read, in bytes.
+
+    window: at once; twice that where copies share bytes. direct: next to each other, from which they are read right to
+    where they stay. gap: between two copies that are sooner read than left out; spare: all gaps of a window that are,
+    where they are more than half of it. row_gap: between the rows of one copy that are. threads: how many read; None:
+    as many as there are cores, 4 at most.
+    """
+
+    window: int
+    direct: int
+    gap: int
+    spare: int
+    row_gap: int
+    threads: int | None
+
+
+LOCAL = Limits(window=4 << 20, direct=64 << 10, gap=16 << 10, spare=4 << 20, row_gap=4 << 20, threads=None)
+REMOTE = Limits(window=8 << 20, direct=8 << 20, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
 
 
 class Piece(NamedTuple):
@@ -62,20 +79,20 @@ class Window(NamedTuple):
         return sum(piece.nbytes for piece in self.pieces)
 
 
-def pieces_of(fill: Fill, header: Header, room: Room) -> Iterator[Piece]:
+def pieces_of(fill: Fill, header: Header, room: Room, limits: Limits) -> Iterator[Piece]:
     """The copies of a shard, each of a window at most."""
     shard = fill.shard
     dtype, cast = TORCH_DTYPES[shard.dtype], TORCH_DTYPES[shard.local_dtype]
     start = room.offset // cast.itemsize
-    for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize):
-        direct = dtype == cast and end - begin >= DIRECT and copy.contiguous
+    for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize, limits):
+        direct = dtype == cast and end - begin >= limits.direct and copy.contiguous
         first, last = header.begin + begin, header.begin + end
         yield Piece(first, last, shard.name, copy, start, room.memory, dtype, cast, direct)
 
 
 @lru_cache(maxsize=4096)
 def cuts_of(
-    shape: tuple[int, ...], at: tuple[Spans, ...], placing: Placing, itemsize: int
+    shape: tuple[int, ...], at: tuple[Spans, ...], placing: Placing, itemsize: int, limits: Limits
 ) -> tuple[tuple[int, int, Copy], ...]:
     """(first byte, byte after the last, copy) of every copy of a window at most, counted from the full tensor's start.
 
@@ -83,25 +100,29 @@ def cuts_of(
     """
     found = []
     for whole in filling(at, row_major(shape), placing).copies:
-        for copy in cut_copy(whole, WINDOW // itemsize):
+        for copy in cut_copy(whole, limits.window // itemsize, limits.row_gap // itemsize):
             begin = copy.source.offset * itemsize
             end = begin + reach(copy.shape, copy.source.strides) * itemsize
             found.append((begin, end, copy._replace(source=Block(0, copy.source.strides))))
     return tuple(found)
 
 
-def cut_copy(copy: Copy, limit: int) -> Iterator[Copy]:
-    """The same copy in parts that span at most `limit` elements of the source, cut along its widest stride."""
+def cut_copy(copy: Copy, limit: int, row_gap: int) -> Iterator[Copy]:
+    """The same copy in parts that span at most `limit` elements of the source, cut along its widest stride.
+
+    Rows with more than `row_gap` elements between them are parts of their own.
+    """
     strides = copy.source.strides
-    if reach(copy.shape, strides) <= limit:
-        yield copy
-        return
     dim = max(range(len(strides)), key=lambda each: (copy.shape[each] > 1, strides[each]))
     inner = reach((*copy.shape[:dim], 1, *copy.shape[dim + 1 :]), strides)
-    rows = max((limit - inner) // max(strides[dim], 1) + 1, 1)
+    apart = copy.shape[dim] > 1 and strides[dim] - inner > row_gap
+    if reach(copy.shape, strides) <= limit and not apart:
+        yield copy
+        return
+    rows = 1 if apart else max((limit - inner) // max(strides[dim], 1) + 1, 1)
     for start in range(0, copy.shape[dim], rows):
         part = collapsed(rows_of(copy, dim, start, min(rows, copy.shape[dim] - start)))
-        yield from cut_copy(part, limit) if inner > limit else (part,)
+        yield from cut_copy(part, limit, row_gap) if apart or inner > limit else (part,)
 
 
 def rows_of(copy: Copy, dim: int, start: int, count: int) -> Copy:
@@ -111,26 +132,33 @@ def rows_of(copy: Copy, dim: int, start: int, count: int) -> Copy:
     return Copy(shape, Block(source + start * steps[dim], steps), Block(target + start * to[dim], to))
 
 
-def windows_of(pieces: Iterable[Piece]) -> list[Window]:
+def windows_of(pieces: Iterable[Piece], limits: Limits) -> list[Window]:
     """The windows of one file, in the order of their bytes. Pieces that share bytes are in one window.
 
     Small pieces that lie near each other are too.
     """
     windows: list[Window] = []
     together: list[Piece] = []
-    end = 0
+    end = gaps = 0
     for piece in sorted(pieces, key=itemgetter(0, 1)):
-        if together and not joins(together, end, piece):
+        gaps += max(piece.begin - end, 0)
+        if together and not joins(together, end, gaps, piece, limits):
             windows.append(Window(together[0].begin, end, tuple(together)))
             together = []
-        end = max(end, piece.end) if together else piece.end
+        if not together:
+            end = gaps = 0
+        end = max(end, piece.end)
         together.append(piece)
     return [*windows, Window(together[0].begin, end, tuple(together))] if together else windows
 
 
-def joins(together: list[Piece], end: int, piece: Piece) -> bool:
-    """Whether the next piece of a file goes with those before it, which end at byte `end`."""
+def joins(together: list[Piece], end: int, gaps: int, piece: Piece, limits: Limits) -> bool:
+    """Whether the next piece of a file goes with those before it, which end at byte `end`.
+
+    gaps: bytes of the window that no piece would have.
+    """
     length = max(end, piece.end) - together[0].begin
     if piece.begin < end:
-        return length <= 2 * WINDOW
-    return piece.begin - end <= GAP and length <= WINDOW and not piece.direct and not together[-1].direct
+        return length <= 2 * limits.window
+    near = piece.begin - end <= limits.gap and gaps <= max(limits.spare, length - gaps)
+    return near and length <= limits.window and not piece.direct and not together[-1].direct

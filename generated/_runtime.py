@@ -3501,7 +3501,7 @@ def load_ranks(
     targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
-    directory = location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
+    directory = location(checkpoint_dir, options)
     cast_to = cast_name(options.get("dtype"))
     for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
         refuse_directory(directory, tp)
@@ -3520,6 +3520,11 @@ def load_ranks(
     windows = {file_of(directory, file): found for file, found in files.items()}
     carry_out(windows, options.get("threads") or limits.threads, counted(parts, windows, options.get("progress")))
     return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
+
+
+def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:
+    """Where a checkpoint is. Raises SHD113 for a store that can't be opened."""
+    return location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
 
 
 def windows_by_file(
@@ -3955,7 +3960,7 @@ def as_dtensors(
 
     Plain ones are counted in one warning (SHD430). A tied tensor stays the same object as its twin. No communication.
     """
-    directory = Path(checkpoint_dir)
+    directory = location(checkpoint_dir, options)
     config, headers = read_config(directory), read_headers(directory)
     spreads = spread(spec, config, rank, device_mesh_names(over), headers, fused=options.get("fused", True))
     gaps = {name: one.placements for name, one in spreads.items() if isinstance(one.placements, str)}

@@ -280,9 +280,10 @@ def load(
 ) -> dict[str, torch.Tensor]:
     """This rank's local tensors by name. Everything is checked against the headers before a byte is allocated.
 
-    `mesh` gives (rank, size) of further mesh dims, or is a DeviceMesh, a ProcessGroup (of tp) or "world" (all ranks are
-    of tp). `as_dtensor` gives DTensors over the DeviceMesh where `placements` has any. Options: dtype, progress,
-    separate, threads; rt.Options says what they do. Raises rt.ShardError with every finding.
+    `checkpoint_dir` may be a URL that fsspec reads. `mesh` gives (rank, size) of further mesh dims, or is a DeviceMesh,
+    a ProcessGroup (of tp) or "world" (all ranks are of tp). `as_dtensor` gives DTensors over the DeviceMesh where
+    `placements` has any. Options: dtype, progress, separate, threads, storage_options; rt.Options says more.
+    Raises rt.ShardError with every finding.
     """
     rank = rt.mesh(MESH, tp_rank, tp_size, mesh)
     over = rt.dtensor_mesh(mesh, rank, device) if as_dtensor else None

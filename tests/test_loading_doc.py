@@ -1,11 +1,13 @@
-"""docs/loading.md: its engine runs on two ranks, and its prompts answer as written."""
+"""docs/loading.md: its engine runs on two ranks, its prompts answer as written, and its figures are so."""
 
 from __future__ import annotations
 
 import doctest
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
+import torch
 import torch.distributed as dist
 
 from generated import llama
@@ -42,3 +44,24 @@ def test_the_prompts() -> None:
     assert len(examples) == 2
     for example in examples:
         assert repr(eval(example.source, names)) + "\n" == example.want
+
+
+def requests(ranks: Iterable[int]) -> tuple[int, int, int]:
+    """Requests to a store for ranks of Llama-3.1-8B at tp=8, bytes that they read, and local bytes."""
+    recorded, rt = checkpoint("llama-3.1-8b"), llama.rt
+    headers, end = {}, 0
+    for name, found in sorted(recorded.headers.items()):
+        size = torch.Size(found.shape).numel() * 2
+        headers[name] = rt.Header(found.dtype, tuple(found.shape), f"{end // 5_000_000_000}", end, end + size)
+        end += size
+    meshes = [rt.mesh_of(llama.MESH, rank, 8) for rank in ranks]
+    parts = rt.parts_of_ranks(llama.SPEC, recorded.config.data, meshes, headers, None, fused=True)
+    rooms = [rt.rooms_of(part, headers, torch.device("meta"), separate=False) for part in parts]
+    windows = [window for found in rt.windows_by_file(parts, rooms, headers, rt.REMOTE).values() for window in found]
+    local = sum(fill.shard.local_bytes for part in parts for fill in part.fills)
+    return len(windows), sum(window.end - window.begin for window in windows), local
+
+
+def test_requests_to_a_store() -> None:
+    assert requests([1]) == (833, 6_257_401_856, 2_008_031_232)
+    assert requests(range(8)) == (2051, 16_060_522_496, 16_064_249_856)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any, Unpack
 
 import torch
@@ -15,7 +14,7 @@ from shardc.runtime.config import Config
 from shardc.runtime.distributed import MeshLike, device_mesh_names, dim_names, is_device_mesh
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.indexes import read_config, read_headers
-from shardc.runtime.loading import Options
+from shardc.runtime.loading import Options, location
 from shardc.runtime.members import listed
 from shardc.runtime.meshes import mesh
 from shardc.runtime.placements import Placements, dtensor_class
@@ -72,7 +71,7 @@ def as_dtensors(
 
     Plain ones are counted in one warning (SHD430). A tied tensor stays the same object as its twin. No communication.
     """
-    directory = Path(checkpoint_dir)
+    directory = location(checkpoint_dir, options)
     config, headers = read_config(directory), read_headers(directory)
     spreads = spread(spec, config, rank, device_mesh_names(over), headers, fused=options.get("fused", True))
     gaps = {name: one.placements for name, one in spreads.items() if isinstance(one.placements, str)}

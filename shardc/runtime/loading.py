@@ -78,7 +78,7 @@ def load_ranks(
     targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
-    directory = location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
+    directory = location(checkpoint_dir, options)
     cast_to = cast_name(options.get("dtype"))
     for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
         refuse_directory(directory, tp)
@@ -97,6 +97,11 @@ def load_ranks(
     windows = {file_of(directory, file): found for file, found in files.items()}
     carry_out(windows, options.get("threads") or limits.threads, counted(parts, windows, options.get("progress")))
     return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
+
+
+def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:
+    """Where a checkpoint is. Raises SHD113 for a store that can't be opened."""
+    return location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
 
 
 def windows_by_file(

@@ -925,7 +925,7 @@ class RemotePath:
         """True where there is a file. Raises SHD406 where the store does not say."""
         try:
             with as_os_errors():
-                return bool(self.system.info(self.path)["type"] == "file")
+                return bool(self.system.info(self.path)["type"] != "directory")
         except FileNotFoundError:
             return False
         except OSError as error:
@@ -991,7 +991,7 @@ def location_of(checkpoint: str, filesystem: Any, storage_options: Mapping[str, 
     try:
         system, path = filesystem, checkpoint
         if filesystem is None:
-            system, path = import_module("fsspec").url_to_fs(checkpoint, **storage_options or {})
+            system, path = import_module("fsspec.core").url_to_fs(checkpoint, **storage_options or {})
         system.invalidate_cache(path)
     except Exception as error:
         raise ShardError(("SHD113", f"{checkpoint}: {why_not_opened(error)}")) from error

@@ -87,7 +87,7 @@ def test_a_store_that_cannot_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     store = stored(write_checkpoint(tmp_path, full_tensors()))
     names = set(store.files)
     monkeypatch.setattr(store, "ls", raising(NotImplementedError()))
-    monkeypatch.setattr(store, "info", lambda path, **_: {"type": "file" if path in names else "other", "size": 0})
+    monkeypatch.setattr(store, "info", lambda path, **_: {"type": "file" if path in names else "directory", "size": 0})
     assert [path.name for path in model(store).glob("*.safetensors")] == ["model.safetensors"]
     names.clear()
     assert list(model(store).glob("*")) == []

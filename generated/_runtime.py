@@ -991,7 +991,7 @@ def location_of(checkpoint: str, filesystem: Any, storage_options: Mapping[str, 
     try:
         system, path = filesystem, checkpoint
         if filesystem is None:
-            system, path = import_module("fsspec.core").url_to_fs(checkpoint, **storage_options or {})
+            system, path = import_module("fsspec").core.url_to_fs(checkpoint, **storage_options or {})
         system.invalidate_cache(path)
     except Exception as error:
         raise ShardError(("SHD113", f"{checkpoint}: {why_not_opened(error)}")) from error

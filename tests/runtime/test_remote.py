@@ -56,11 +56,8 @@ def test_a_store_that_is_none() -> None:
 
 
 def test_options_of_a_store() -> None:
-    def is_shared(**options: Any) -> Any:
-        place: Any = location_of("memory://model", None, options)
-        return place.system.global_store
-
-    assert (is_shared(), is_shared(global_store=False)) == (True, False)
+    directory: Any = location_of("memory://model", None, {"key": "of mine"})
+    assert directory.system.storage_options == {"key": "of mine"}
 
 
 def test_what_a_directory_has(tmp_path: Path) -> None:

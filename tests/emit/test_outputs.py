@@ -73,7 +73,7 @@ def test_only_a_module_with_outputs_speaks_of_them() -> None:
     without = module(resolved(SPEC.replace("OUTPUTS", "{}").replace("STACKED", "{}")))
     assert "fused" not in without and "rt.Output" not in without
     text = module(resolved(SPEC.replace("OUTPUTS", "{qb: {concat: [q, b]}}").replace("STACKED", "{}")))
-    assert "Options: dtype, progress,\n    fused, separate, threads" in text
+    assert "Options: dtype, progress, fused, separate, threads" in text
     assert text.count("fused: bool = True,") == text.count("fused=fused)") == 2
     assert "-> Iterator[rt.Tensor | rt.Output]:" in text
     assert max(map(len, text.splitlines())) <= 120

@@ -29,7 +29,8 @@ class Options(TypedDict, total=False):
     """How to load.
 
     dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
-    stay as they are. progress: called as bytes are there. fused: an output stands in the place of its first tensor,
+    stay as they are. progress: called before the first byte is read,
+    and as bytes are there. fused: an output stands in the place of its first tensor,
     and for all of them (the default); False: every tensor by itself. separate: each tensor in memory of its own, to be
     freed one by one; False (the default): all of a rank in one slab. threads: how many read; by default as many as
     there are cores, 4 at most.
@@ -69,7 +70,7 @@ def load_ranks(
 
     devices: one for each rank; the host, by default.
     """
-    targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
+    targets = [torch.device(device) for device in (["cpu"] * len(meshes) if devices is None else devices)]
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = Path(checkpoint_dir)

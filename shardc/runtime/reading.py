@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Barrier, Lock
 
 import torch
 
@@ -30,18 +30,37 @@ Done = Callable[[int], object]  # bytes that a window has filled
 
 def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
     """Reads all windows and makes their copies. Raises the first error once all threads have stopped."""
-    count = threads or min(THREADS, len(os.sched_getaffinity(0)))
+    count = threads or min(THREADS, cores())
     jobs = Jobs(windows, done)
     uploaders = uploaders_for(windows, count)
-    with jobs, one_torch_thread(), ThreadPoolExecutor(count, "load") as pool:
+    begun = Barrier(count + 1)
+    done(0)
+    with jobs, waited_for(uploaders), ThreadPoolExecutor(count, "load") as pool:
         try:
-            for worker in as_completed([pool.submit(work, jobs, uploaders) for _ in range(count)]):
+            with one_torch_thread():
+                workers = [pool.submit(work, begun, jobs, uploaders) for _ in range(count)]
+                begun.wait()
+            for worker in as_completed(workers):
                 worker.result()
         except BaseException:
             jobs.stop()
+            begun.abort()
             raise
-    for uploader in uploaders.values():
-        uploader.ring.wait()
+
+
+def cores() -> int:
+    """Those that this process may run on, as far as the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def waited_for(uploaders: Uploaders) -> Iterator[None]:
+    """At the end devices have read all buffers, also after an error: what they write to can be given back then."""
+    try:
+        yield
+    finally:
+        for uploader in uploaders.values():
+            uploader.ring.wait()
 
 
 def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader]:
@@ -49,13 +68,15 @@ def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader
     sizes: dict[torch.device, int] = {}
     for window in (window for those in windows.values() for window in those):
         for device, pieces in by_device(window.pieces).items():
-            sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
+            if device.type != "cpu":
+                sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
     return {
         device: Uploader(
-            Ring(staging_memory(size, pinned=device.type == "cuda") for _ in range(2 * threads)), stream_of(device)
+            Ring(staging_memory(size, pinned=device.type == "cuda") for _ in range(2 * threads)),
+            stream_of(device),
+            device,
         )
         for device, size in sizes.items()
-        if device.type != "cpu"
     }
 
 
@@ -107,8 +128,10 @@ class Jobs:
             self.waiting = iter(())
 
 
-def work(jobs: Jobs, uploaders: Uploaders) -> None:
+def work(begun: Barrier, jobs: Jobs, uploaders: Uploaders) -> None:
     """What one thread does. Other threads are told to stop where it fails."""
+    torch.get_num_threads()  # from here on this thread's number, whatever the others' is
+    begun.wait()
     bounce = Bounce()
     try:
         for file, window in jobs:
@@ -153,8 +176,7 @@ def read_direct(file: SourceFile, window: Window, uploaders: Uploaders) -> None:
     """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
     piece = window.pieces[0]
     if piece.memory.on_host:
-        place = (piece.start + piece.copy.target.offset) * piece.cast.itemsize
-        read_into(piece.memory.flat[place : place + piece.nbytes], file, window)
+        read_into(piece.place, file, window)
     else:
         uploaders[piece.memory.flat.device].read(piece, lambda buffer: read_into(buffer, file, window))
 
@@ -186,10 +208,14 @@ def lacking(file: SourceFile, window: Window, end: int, why: str) -> ShardError:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Inside, threads that begin copy alone: torch would start threads of its own in each of them."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    """Threads that begin inside copy alone: torch would start threads of its own in each of them."""
+    with BEGINNING:
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+BEGINNING = Lock()  # one load at a time: the number is the process's, until a thread has read it

@@ -27,7 +27,6 @@ class Memory:
         self.flat = flat
         self.pages = pages
         self.skip = skip
-        self.on_host = flat.device.type == "cpu"
         self.views: dict[torch.dtype, torch.Tensor] = {torch.uint8: flat}
 
     def typed(self, dtype: torch.dtype) -> torch.Tensor:

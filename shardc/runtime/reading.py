@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Barrier, Lock
@@ -40,12 +40,13 @@ def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
             with one_torch_thread():
                 workers = [pool.submit(work, begun, jobs, uploaders) for _ in range(count)]
                 begun.wait()
-            for worker in as_completed(workers):
-                worker.result()
+            wait(workers)
         except BaseException:
             jobs.stop()
             begun.abort()
             raise
+        if jobs.errors:
+            raise jobs.errors.pop()
 
 
 def cores() -> int:
@@ -72,9 +73,7 @@ def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader
                 sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
     return {
         device: Uploader(
-            Ring(staging_memory(size, pinned=device.type == "cuda") for _ in range(2 * threads)),
-            stream_of(device),
-            device,
+            Ring(staging_memory(size, pinned=device.type == "cuda") for _ in range(2 * threads)), stream_of(device)
         )
         for device, size in sizes.items()
     }
@@ -88,6 +87,7 @@ class Jobs:
         self.left = {path: len(windows[path]) for path in windows}
         self.open: dict[Path, SourceFile] = {}
         self.done = done
+        self.errors: list[BaseException] = []
         self.lock = Lock()
 
     def __enter__(self) -> None:
@@ -127,18 +127,23 @@ class Jobs:
         with self.lock:
             self.waiting = iter(())
 
+    def fail(self, error: BaseException) -> None:
+        """Keeps the first error, and hands out no more."""
+        self.stop()
+        with self.lock:
+            self.errors = self.errors or [error]
+
 
 def work(begun: Barrier, jobs: Jobs, uploaders: Uploaders) -> None:
-    """What one thread does. Other threads are told to stop where it fails."""
+    """What one thread does. The others are told to stop where it fails."""
     torch.get_num_threads()  # from here on this thread's number, whatever the others' is
     begun.wait()
     bounce = Bounce()
     try:
         for file, window in jobs:
             read_window(file, window, bounce, uploaders)
-    except BaseException:
-        jobs.stop()
-        raise
+    except BaseException as error:
+        jobs.fail(error)
 
 
 class Bounce:
@@ -164,10 +169,10 @@ def read_window(file: SourceFile, window: Window, bounce: Bounce, uploaders: Upl
     cached = file.cached(begin, end)
     there = read_into(bounce.room(begin, end), file, window) if cached is None else cached
     for device, own in by_device(pieces).items():
-        if device.type == "cpu":
-            deal(there, begin, own)
-        else:
+        if device in uploaders:
             uploaders[device].deal(there, begin, own)
+        else:
+            deal(there, begin, own)
     if cached is not None:
         file.drop(begin, end)
 
@@ -175,10 +180,11 @@ def read_window(file: SourceFile, window: Window, bounce: Bounce, uploaders: Upl
 def read_direct(file: SourceFile, window: Window, uploaders: Uploaders) -> None:
     """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
     piece = window.pieces[0]
-    if piece.memory.on_host:
-        read_into(piece.place, file, window)
+    uploader = uploaders.get(piece.memory.flat.device)
+    if uploader:
+        uploader.read(piece, lambda buffer: read_into(buffer, file, window))
     else:
-        uploaders[piece.memory.flat.device].read(piece, lambda buffer: read_into(buffer, file, window))
+        read_into(piece.place, file, window)
 
 
 def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:

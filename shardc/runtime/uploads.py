@@ -19,19 +19,18 @@ from shardc.runtime.windows import Piece
 class Uploader:
     """Takes pieces to one device, through the buffers of a ring."""
 
-    def __init__(self, ring: Ring, stream: Stream, device: torch.device) -> None:
+    def __init__(self, ring: Ring, stream: Stream) -> None:
         self.ring = ring
         self.stream = stream
-        self.device = device
 
     def deal(self, window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
         """Makes copies out of a window, whose first byte is byte `begin` of the file: all cross at once."""
         with self.ring.slot() as slot:
             into, out = pack(pieces, slot.memory)
             deal(window, begin, into)
-            packed = slot.memory.flat[: out[-1].end]
+            packed, device = slot.memory.flat[: out[-1].end], out[0].memory.flat.device
             with self.queued(slot):
-                deal(packed.to(self.device, non_blocking=self.stream.non_blocking), 0, out)
+                deal(packed.to(device, non_blocking=self.stream.non_blocking), 0, out)
 
     def read(self, piece: Piece, read: Callable[[torch.Tensor], object]) -> None:
         """Makes a contiguous copy of bytes that `read` puts right into a buffer."""

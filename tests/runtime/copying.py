@@ -133,7 +133,13 @@ def values(shape: tuple[int, ...], dtype: str) -> torch.Tensor:
     seed = torch.Generator().manual_seed(prod(shape))
     if dtype in CASTABLE:
         return torch.randint(-99, 99, shape, generator=seed).to(TORCH_DTYPES[dtype])
-    found = torch.randint(0, 2 if dtype == "BOOL" else 256, (prod(shape) * TORCH_DTYPES[dtype].itemsize,), dtype=torch.uint8, generator=seed)
+    found = torch.randint(
+        0,
+        2 if dtype == "BOOL" else 256,
+        (prod(shape) * TORCH_DTYPES[dtype].itemsize,),
+        dtype=torch.uint8,
+        generator=seed,
+    )
     return found.view(TORCH_DTYPES[dtype]).view(shape)
 
 

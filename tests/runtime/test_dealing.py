@@ -45,7 +45,11 @@ def test_a_constant_distance_is_one_copy() -> None:
 
 def test_a_distance_that_breaks_begins_a_new_copy() -> None:
     begins = [0, 40, 80, 130, 180, 230, 240]
-    assert runs([piece(begin & ~3, 16 * i) for i, begin in enumerate(begins)]) == [(0, (3, 2)), (128, (2, 2)), (228, (2, 2))]
+    assert runs([piece(begin & ~3, 16 * i) for i, begin in enumerate(begins)]) == [
+        (0, (3, 2)),
+        (128, (2, 2)),
+        (228, (2, 2)),
+    ]
 
 
 def test_memory_further_back_begins_a_new_copy() -> None:
@@ -122,7 +126,9 @@ def test_the_cast_is_part_of_the_copy(copy_counter: CopyCounter) -> None:
     assert (copy_counter.copies, copy_counter.others) == (1, [])
 
 
-@given(drawn(), st.sampled_from([16, 64, 4096]), st.sampled_from([1, 8, 32]), st.sampled_from([0, 4, 32]), st.booleans())
+@given(
+    drawn(), st.sampled_from([16, 64, 4096]), st.sampled_from([1, 8, 32]), st.sampled_from([0, 4, 32]), st.booleans()
+)
 def test_what_loading_leaves_is_what_slices_say(
     drawn: Drawn, window: int, direct: int, gap: int, is_mapped: bool
 ) -> None:

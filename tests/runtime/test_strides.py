@@ -42,7 +42,9 @@ def test_cols_are_two_dims() -> None:
 
 
 def test_dims_of_one_go() -> None:
-    assert collapsed(Copy((1, 5, 1), Block(2, (50, 10, 1)), Block(3, (5, 1, 1)))) == Copy((5,), Block(2, (10,)), Block(3, (1,)))
+    assert collapsed(Copy((1, 5, 1), Block(2, (50, 10, 1)), Block(3, (5, 1, 1)))) == Copy(
+        (5,), Block(2, (10,)), Block(3, (1,))
+    )
 
 
 def test_one_element_has_one_dim() -> None:

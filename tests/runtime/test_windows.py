@@ -96,7 +96,11 @@ def small(begin: int, rows: int = 100) -> list[Piece]:
 
 def test_small_pieces_near_each_other_are_read_together() -> None:
     found = windows_of([*small(400 + (16 << 10)), *small(0), *small(40000, 20000), *small(120000)])
-    assert [(window.begin, window.end) for window in found] == [(0, 800 + (16 << 10)), (40000, 120000), (120000, 120400)]
+    assert [(window.begin, window.end) for window in found] == [
+        (0, 800 + (16 << 10)),
+        (40000, 120000),
+        (120000, 120400),
+    ]
     assert [window.direct for window in found] == [False, True, False]
 
 
@@ -118,7 +122,9 @@ def test_a_scalar() -> None:
 def test_the_bytes_that_a_piece_fills() -> None:
     memory = host_memory(256)
     memory.flat.copy_(torch.arange(256).to(torch.uint8))
-    [piece] = pieces_of(fill_of((8,), (((2, 4, 0),),)), Header("F32", (8,), "f", 8), Room(Buffer("w", "F32", (2,)), memory, 64))
+    [piece] = pieces_of(
+        fill_of((8,), (((2, 4, 0),),)), Header("F32", (8,), "f", 8), Room(Buffer("w", "F32", (2,)), memory, 64)
+    )
     assert piece.place.tolist() == [64, 65, 66, 67, 68, 69, 70, 71]
 
 

@@ -11,6 +11,7 @@ from typing import TypedDict, Unpack
 import torch
 
 from shardc.runtime.choices import Headers
+from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.errors import ShardError
 from shardc.runtime.indexes import read_config, read_headers
 from shardc.runtime.planning import Mesh
@@ -78,18 +79,21 @@ def load_ranks(
     for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
         refuse_directory(directory, tp)
     config = read_config(directory)
-    headers = read_headers(directory)
-    refuse_packed(headers)
-    parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
-    rooms = [
-        rooms_of(part, headers, target, separate=options.get("separate", False))
-        for part, target in zip(parts, targets, strict=True)
-    ]
-    for part, own in zip(parts, rooms, strict=True):
-        write_unread(part, own)
-    windows = windows_by_file(parts, rooms, headers)
-    carry_out(windows, options.get("threads"), counted(parts, windows, options.get("progress")))
-    return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
+    with collector_at_rest():
+        headers = read_headers(directory)
+        refuse_packed(headers)
+        parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
+        rooms = [
+            rooms_of(part, headers, target, separate=options.get("separate", False))
+            for part, target in zip(parts, targets, strict=True)
+        ]
+        for part, own in zip(parts, rooms, strict=True):
+            write_unread(part, own)
+        windows = windows_by_file(parts, rooms, headers)
+        done = counted(parts, windows, options.get("progress"))
+    carry_out(windows, options.get("threads"), done)
+    with collector_at_rest():
+        return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 
 def windows_by_file(parts: list[RankPart], rooms: list[Rooms], headers: Headers) -> dict[Path, list[Window]]:

@@ -60,7 +60,7 @@ class SourceFile:
     def map(self) -> torch.Tensor | None:
         """The file's bytes, mapped once. None where that cannot be done, or mapped pages not be dropped."""
         with self.lock:
-            if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and LIBC_MINCORE is not None:
+            if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and self.residency_is_told():
                 try:
                     self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
                 except (OSError, ValueError):
@@ -69,6 +69,12 @@ class SourceFile:
                     warnings.filterwarnings("ignore", "The given buffer is not writable")
                     self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
             return self.mapped
+
+    def residency_is_told(self) -> bool:
+        """Whether the system says which pages are cached. Of a file that is another's, Linux says that all are."""
+        if LIBC_MINCORE is None:
+            return False
+        return os.fstat(self.descriptor).st_uid == os.geteuid() or os.access(self.path, os.W_OK)
 
 
 def is_resident(mapped: torch.Tensor, begin: int, end: int) -> bool:

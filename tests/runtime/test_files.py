@@ -107,6 +107,16 @@ def test_a_system_without_mincore(path: Path, monkeypatch: pytest.MonkeyPatch) -
     file.close()
 
 
+@pytest.mark.parametrize(("may_write", "is_looked_at"), [(False, False), (True, True)])
+def test_a_file_of_another(path: Path, monkeypatch: pytest.MonkeyPatch, may_write: bool, is_looked_at: bool) -> None:
+    """Of which Linux says that all pages are cached, unless this process may write to it."""
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    monkeypatch.setattr(os, "access", lambda *_: may_write)
+    file = SourceFile(path)
+    assert (file.cached(0, 100) is not None) == is_looked_at
+    file.close()
+
+
 def test_a_system_that_cannot_drop_pages(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(mmap, "MADV_DONTNEED")
     file = SourceFile(path)

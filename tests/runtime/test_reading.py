@@ -140,6 +140,13 @@ def test_an_error_stops_the_other_threads(path: Path, monkeypatch: pytest.Monkey
     assert open_files() == []
 
 
+def test_the_first_error_is_kept() -> None:
+    jobs, errors = reading.Jobs({}, lambda _: None), [ValueError("first"), ValueError("second")]
+    for error in errors:
+        jobs.fail(error)
+    assert jobs.errors == errors[:1]
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_error_of_the_callers_own(path: Path, error: type[BaseException]) -> None:
     def progress(count: int) -> None:

@@ -3282,11 +3282,10 @@ class Options(TypedDict, total=False):
     """How to load.
 
     dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
-    stay as they are. progress: called before the first byte is read,
-    and as bytes are there. fused: an output stands in the place of its first tensor,
-    and for all of them (the default); False: every tensor by itself. separate: each tensor in memory of its own, to be
-    freed one by one; False (the default): all of a rank in one slab. threads: how many read; by default as many as
-    there are cores, 4 at most.
+    stay as they are. progress: called before the first byte is read, and as bytes are there. fused: an output stands in
+    the place of its first tensor, and for all of them (the default); False: every tensor by itself. separate: each
+    tensor in memory of its own, to be freed, and on a device to be saved, one by one; False (the default): all of a
+    rank in one slab. threads: how many read; by default as many as there are cores, 4 at most.
     """
 
     dtype: torch.dtype | None

@@ -16,8 +16,8 @@ import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase, translate
@@ -29,7 +29,7 @@ from operator import itemgetter
 from os import SEEK_END, PathLike, fspath
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
-from threading import Lock
+from threading import Barrier, Lock
 from typing import IO, Any, Literal, NamedTuple, Protocol, Self, TypedDict, Union, Unpack
 
 import torch
@@ -2623,13 +2623,12 @@ HUGE_PAGE = 2 << 20  # bytes
 
 
 class Memory:
-    """Bytes on one device. flat: all of them, U8. pages: the mapping that host memory lies in, from byte `skip` on."""
+    """Bytes on one device. flat: all of them, U8. pages: what host memory lies in, from byte `skip` on."""
 
-    def __init__(self, flat: torch.Tensor, pages: mmap.mmap | None = None, skip: int = 0) -> None:
+    def __init__(self, flat: torch.Tensor, pages: mmap.mmap | bytearray | None = None, skip: int = 0) -> None:
         self.flat = flat
         self.pages = pages
         self.skip = skip
-        self.on_host = flat.device.type == "cpu"
         self.views: dict[torch.dtype, torch.Tensor] = {torch.uint8: flat}
 
     def typed(self, dtype: torch.dtype) -> torch.Tensor:
@@ -2639,7 +2638,7 @@ class Memory:
         return self.views[dtype]
 
     def tensor(self, offset: int, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """The contiguous tensor at a byte; in a mapping it has a storage of its own, of just its bytes."""
+        """The contiguous tensor at a byte. On the host its storage is just its bytes, on a device those of all."""
         elements = prod(shape)
         if elements == 0:
             return torch.empty(shape, dtype=dtype, device=self.flat.device)
@@ -2661,17 +2660,22 @@ class Room(NamedTuple):
 
 
 def host_memory(size: int) -> Memory:
-    """Fresh host memory of some bytes. That of a huge page or more begins at one, and the system is asked for them.
-
-    The pages are taken as they are first written to, so what lies before and behind costs nothing.
-    """
-    if size < HUGE_PAGE:
-        return Memory(torch.empty(size, dtype=torch.uint8))
-    pages = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        pages.madvise(mmap.MADV_HUGEPAGE)
-    skip = -torch.frombuffer(pages, dtype=torch.uint8).data_ptr() % HUGE_PAGE
+    """Fresh host memory of some bytes, which begins at a multiple of 64; that of a huge page or more, at one."""
+    if size == 0:
+        return Memory(torch.empty(0, dtype=torch.uint8))
+    alignment = HUGE_PAGE if size >= HUGE_PAGE else ALIGNMENT
+    pages = mapped_pages(size + alignment) if size >= HUGE_PAGE else bytearray(size + alignment)
+    skip = -torch.frombuffer(pages, dtype=torch.uint8).data_ptr() % alignment
     return Memory(torch.frombuffer(pages, dtype=torch.uint8, count=size, offset=skip), pages, skip)
+
+
+def mapped_pages(size: int) -> mmap.mmap:
+    """Pages of the system, huge ones where it has them; a page costs nothing until it is written to."""
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # of a system built without them
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
 
 
 def memory_on(device: torch.device, size: int) -> Memory:
@@ -2681,16 +2685,12 @@ def memory_on(device: torch.device, size: int) -> Memory:
 
 def rooms_for(buffers: Iterable[Buffer], device: torch.device, *, separate: bool) -> dict[str, Room]:
     """A room for each local tensor, by name: next to each other in one slab, or each in memory of its own."""
-    offsets: dict[Buffer, int] = {}
-    size = 0
-    for buffer in buffers:
-        offsets[buffer] = size
-        size += round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT)
-    if not separate:
-        slab = memory_on(device, size)
-        return {buffer.name: Room(buffer, slab, offset) for buffer, offset in offsets.items()}
-    sizes = {buffer: round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT) for buffer in offsets}
-    return {buffer.name: Room(buffer, memory_on(device, sizes[buffer]), 0) for buffer in offsets}
+    sizes = [(buffer, round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT)) for buffer in buffers]
+    if separate:
+        return {buffer.name: Room(buffer, memory_on(device, size), 0) for buffer, size in sizes}
+    offsets = [0, *accumulate(size for _, size in sizes)]
+    slab = memory_on(device, offsets[-1])
+    return {buffer.name: Room(buffer, slab, offset) for (buffer, _), offset in zip(sizes, offsets, strict=False)}
 
 
 def bytes_of(tensor: torch.Tensor) -> memoryview:
@@ -2713,6 +2713,8 @@ def parts_of_ranks(
         return []
     survey = take_survey(spec.tensors, spec.formats, config, meshes[0], headers)
     check_coverage(survey, headers, spec.ignored)
+    if fused:
+        whole_outputs(survey.outputs, survey.tensors, survey.choices)
     return [part_of_rank(spec, config, mesh, survey, cast_to, fused=fused) for mesh in meshes]
 
 
@@ -2727,7 +2729,6 @@ def part_of_rank(
         shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
     places: Places = {}
     if fused:
-        whole_outputs(survey.outputs, survey.tensors, survey.choices)
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
         check_twins(twins, places)
     return RankPart(fills_of(shards, places), twins)
@@ -2852,6 +2853,12 @@ class Piece(NamedTuple):
         """Bytes that it fills in memory."""
         return self.copy.elements * self.cast.itemsize
 
+    @property
+    def place(self) -> torch.Tensor:
+        """The bytes of memory that it fills, where those are next to each other."""
+        begin = (self.start + self.copy.target.offset) * self.cast.itemsize
+        return self.memory.flat[begin : begin + self.nbytes]
+
 
 class Window(NamedTuple):
     """Bytes begin .. end of a file, and what is copied of them."""
@@ -2902,7 +2909,8 @@ def cuts_of(
 def cut_copy(copy: Copy, limit: int, row_gap: int) -> Iterator[Copy]:
     """The same copy in parts that span at most `limit` elements of the source, cut along its widest stride.
 
-    Rows with more than `row_gap` elements between them are parts of their own.
+    Rows are cut alike whatever of them is copied, so that those of several ranks are read together. Rows with more than
+    `row_gap` elements between them are parts of their own.
     """
     strides = copy.source.strides
     dim = max(range(len(strides)), key=lambda each: (copy.shape[each] > 1, strides[each]))
@@ -2911,7 +2919,7 @@ def cut_copy(copy: Copy, limit: int, row_gap: int) -> Iterator[Copy]:
     if reach(copy.shape, strides) <= limit and not apart:
         yield copy
         return
-    rows = 1 if apart else max((limit - inner) // max(strides[dim], 1) + 1, 1)
+    rows = 1 if apart else max((limit - max(inner - strides[dim], 0)) // strides[dim], 1)
     for start in range(0, copy.shape[dim], rows):
         part = collapsed(rows_of(copy, dim, start, min(rows, copy.shape[dim] - start)))
         yield from cut_copy(part, limit, row_gap) if apart or inner > limit else (part,)
@@ -2965,11 +2973,11 @@ class SourceFile:
             self.descriptor = os.open(str(path), os.O_RDONLY)
         except OSError as error:
             raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
-        self.size = os.fstat(self.descriptor).st_size
         if hasattr(os, "posix_fadvise"):  # what lies behind a rank's rows is another rank's: the system is not to guess
             os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)
         self.pages: mmap.mmap | None = None
         self.mapped: torch.Tensor | None = None
+        self.lock = Lock()
 
     def close(self) -> None:
         """Closes the file; its mapping goes with the last view of it."""
@@ -2988,10 +2996,10 @@ class SourceFile:
 
     def cached(self, begin: int, end: int) -> torch.Tensor | None:
         """Bytes begin .. end, without a copy, where the page cache has them all; `drop` takes them out again."""
-        if end > self.size or not self.map():
+        mapped = self.map()
+        if mapped is None or end > os.fstat(self.descriptor).st_size:
             return None
-        assert self.mapped is not None
-        return self.mapped[begin:end] if is_resident(self.mapped, begin, end) else None
+        return mapped[begin:end] if is_resident(mapped, begin, end) else None
 
     def drop(self, begin: int, end: int) -> None:
         """Takes the pages that lie in begin .. end out of this process's memory; they stay in the page cache."""
@@ -2999,17 +3007,24 @@ class SourceFile:
             first = begin - begin % mmap.PAGESIZE
             self.pages.madvise(mmap.MADV_DONTNEED, first, end - first)
 
-    def map(self) -> bool:
-        """Maps the file once. False where that cannot be done, or mapped pages not be dropped."""
-        if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and LIBC_MINCORE is not None:
-            try:
-                self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
-            except (OSError, ValueError):
-                return False
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "The given buffer is not writable")
-                self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
-        return self.mapped is not None
+    def map(self) -> torch.Tensor | None:
+        """The file's bytes, mapped once. None where that cannot be done, or mapped pages not be dropped."""
+        with self.lock:
+            if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and self.residency_is_told():
+                try:
+                    self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
+                except (OSError, ValueError):
+                    return None
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", "The given buffer is not writable")
+                    self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
+            return self.mapped
+
+    def residency_is_told(self) -> bool:
+        """Whether the system says which pages are cached. Of a file that is another's, Linux says that all are."""
+        if LIBC_MINCORE is None:
+            return False
+        return os.fstat(self.descriptor).st_uid == os.geteuid() or os.access(str(self.path), os.W_OK)
 
 
 class RemoteFile:
@@ -3065,39 +3080,67 @@ RAW: dict[int, torch.dtype] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8
 
 def deal(window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
     """Makes the copies. window: the file's bytes from byte `begin` on, U8, on the device of the pieces' memory."""
-    for piece in batched(pieces):
-        source = source_of(window, piece.begin - begin, piece)
-        target = piece.memory.typed(piece.cast if piece.cast != piece.dtype else RAW[piece.cast.itemsize])
-        copy = piece.copy
-        target.as_strided(copy.shape, copy.target.strides, piece.start + copy.target.offset).copy_(source)
+    for alike in by_form(pieces):
+        runs = list(runs_of(alike))
+        if len(runs) > 1 and alike[0].copy.shape == (1,):
+            scatter(window, begin, alike)
+            continue
+        for piece in runs:
+            elements = elements_of(window, piece.begin - begin, piece.end - begin, piece)
+            source = elements.as_strided(piece.copy.shape, piece.copy.source.strides, elements.storage_offset())
+            shape, _, target = piece.copy
+            target_of(piece).as_strided(shape, target.strides, piece.start + target.offset).copy_(source)
 
 
-def source_of(window: torch.Tensor, at: int, piece: Piece) -> torch.Tensor:
-    """What a piece copies, as a view of the window from byte `at` on; of bytes that are not aligned, of a copy."""
+def scatter(window: torch.Tensor, begin: int, scalars: list[Piece]) -> None:
+    """Makes the copies of scalars of one form, from anywhere to anywhere, as one."""
+    first, last = min(piece.begin for piece in scalars), max(piece.end for piece in scalars)
+    elements = elements_of(window, first - begin, last - begin, scalars[0])
+    itemsize = scalars[0].dtype.itemsize
+    places = torch.tensor(
+        [
+            [(piece.begin - first) // itemsize for piece in scalars],
+            [piece.start + piece.copy.target.offset for piece in scalars],
+        ]
+    )
+    sources, targets = places.to(window.device, non_blocking=True)
+    target = target_of(scalars[0])
+    target.index_copy_(0, targets, elements[sources].to(target.dtype))
+
+
+def elements_of(window: torch.Tensor, at: int, end: int, piece: Piece) -> torch.Tensor:
+    """Bytes at .. end of the window as elements that a piece copies; of bytes that are not aligned, a copy."""
     itemsize = piece.dtype.itemsize
-    bytes_ = window[at : at + piece.end - piece.begin]
-    if bytes_.data_ptr() % itemsize:
-        bytes_ = bytes_.clone()
-    elements = bytes_.view(piece.dtype if piece.cast != piece.dtype else RAW[itemsize])
-    return elements.as_strided(piece.copy.shape, piece.copy.source.strides, elements.storage_offset())
+    found = window[at:end]
+    if found.data_ptr() % itemsize:
+        found = found.clone()
+    return found.view(piece.dtype if piece.cast != piece.dtype else RAW[itemsize])
 
 
-def batched(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The same copies, those of one form at a constant distance on both sides as one."""
+def target_of(piece: Piece) -> torch.Tensor:
+    """The memory that a piece goes to, as elements of its dtype; without a cast, as bytes of that size."""
+    return piece.memory.typed(piece.cast if piece.cast != piece.dtype else RAW[piece.cast.itemsize])
+
+
+def by_form(pieces: Iterable[Piece]) -> Iterable[list[Piece]]:
+    """The pieces of each form: of a shape, strides, dtypes, memory and alignment."""
     alike: dict[object, list[Piece]] = defaultdict(list)
     for piece in pieces:
-        copy = piece.copy
-        strides = (copy.source.strides, copy.target.strides)
+        shape, source, target = piece.copy
         phase = piece.begin % piece.dtype.itemsize
-        alike[copy.shape, strides, piece.dtype, piece.cast, id(piece.memory), phase].append(piece)
-    for group in alike.values():
-        run: list[Piece] = []
-        for piece in group:
-            if run and not continues(run, piece):
-                yield joined(run)
-                run = []
-            run.append(piece)
-        yield joined(run)
+        alike[shape, source.strides, target.strides, piece.dtype, piece.cast, id(piece.memory), phase].append(piece)
+    return alike.values()
+
+
+def runs_of(alike: list[Piece]) -> Iterator[Piece]:
+    """The same copies, those at a constant distance on both sides as one."""
+    run: list[Piece] = []
+    for piece in alike:
+        if run and not continues(run, piece):
+            yield joined(run)
+            run = []
+        run.append(piece)
+    yield joined(run)
 
 
 def continues(run: list[Piece], piece: Piece) -> bool:
@@ -3136,6 +3179,11 @@ class Slot:
         self.memory = memory
         self.waits: list[Wait] = []
 
+    def wait(self) -> None:
+        """Returns once no device reads it any more."""
+        while self.waits:
+            self.waits.pop(0)()
+
 
 class Ring:
     """Buffers for several threads, as many as there are threads at least: each has one at a time."""
@@ -3151,8 +3199,7 @@ class Ring:
         """A buffer that no device reads any more; who fills it adds to its `waits`. It is the one free for longest."""
         slot = self.free.get()
         try:
-            while slot.waits:
-                slot.waits.pop(0)()
+            slot.wait()
             yield slot
         finally:
             self.free.put(slot)
@@ -3160,12 +3207,13 @@ class Ring:
     def wait(self) -> None:
         """Returns once the devices have read all buffers."""
         for slot in self.slots:
-            while slot.waits:
-                slot.waits.pop(0)()
+            slot.wait()
 
 
 class Stream(Protocol):
-    """Copies to a device, done in their order but not at once."""
+    """Copies to a device, done in their order but not at once where they are non-blocking."""
+
+    non_blocking: bool
 
     def entered(self) -> AbstractContextManager[object]:
         """Copies that are begun inside go into this queue."""
@@ -3177,6 +3225,8 @@ class Stream(Protocol):
 class Immediate:
     """Of a device whose copies are done once they return."""
 
+    non_blocking = False
+
     def entered(self) -> AbstractContextManager[object]:
         return nullcontext()
 
@@ -3186,6 +3236,8 @@ class Immediate:
 
 class CudaStream:
     """A stream of its own, behind what the device's current stream has been given so far: memory is there, and zero."""
+
+    non_blocking = True
 
     def __init__(self, device: torch.device) -> None:
         self.stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
@@ -3223,51 +3275,49 @@ class Uploader:
         self.stream = stream
 
     def deal(self, window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
-        """Makes copies out of a window, whose first byte is byte `begin` of the file."""
+        """Makes copies out of a window, whose first byte is byte `begin` of the file: all cross at once."""
         with self.ring.slot() as slot:
-            packed = pack(pieces, slot.memory)
-            deal(window, begin, (host for _, host in packed))
-            with self.stream.entered():
-                for piece, host in packed:
-                    place(piece, host)
-            slot.waits.append(self.stream.mark())
+            into, out = pack(pieces, slot.memory)
+            deal(window, begin, into)
+            packed, device = slot.memory.flat[: out[-1].end], out[0].memory.flat.device
+            with self.queued(slot):
+                deal(packed.to(device, non_blocking=self.stream.non_blocking), 0, out)
 
     def read(self, piece: Piece, read: Callable[[torch.Tensor], object]) -> None:
-        """Makes a copy of bytes that `read` puts right into a buffer."""
+        """Makes a contiguous copy of bytes that `read` puts right into a buffer."""
         with self.ring.slot() as slot:
-            ((_, host),) = pack([piece], slot.memory)
-            read(slot.memory.flat[: piece.nbytes])
+            buffer = slot.memory.flat[: piece.nbytes]
+            read(buffer)
+            with self.queued(slot):
+                piece.place.copy_(buffer, non_blocking=self.stream.non_blocking)
+
+    @contextmanager
+    def queued(self, slot: Slot) -> Iterator[None]:
+        """Copies that are begun inside, out of a buffer, are waited for before it is filled again."""
+        try:
             with self.stream.entered():
-                place(piece, host)
+                yield
+        finally:
             slot.waits.append(self.stream.mark())
 
 
-def pack(pieces: Iterable[Piece], memory: Memory) -> list[tuple[Piece, Piece]]:
-    """Each piece with the same one in a host buffer: one behind the other, contiguous, in the file's dtype."""
-    packed = []
+def pack(pieces: Iterable[Piece], buffer: Memory) -> tuple[list[Piece], list[Piece]]:
+    """The copies into a buffer, one piece behind the other, contiguous and in the file's dtype, and those out of it."""
+    into, out = [], []
     at = 0
     for piece in pieces:
-        compact = piece.copy._replace(target=Block(0, row_major(piece.copy.shape)))
-        start = at // piece.dtype.itemsize
-        packed.append((piece, piece._replace(copy=compact, start=start, memory=memory, cast=piece.dtype)))
+        shape, source, target = piece.copy
+        packed = Block(0, row_major(shape))
+        start, end = at // piece.dtype.itemsize, at + piece.copy.elements * piece.dtype.itemsize
+        into.append(piece._replace(copy=Copy(shape, source, packed), start=start, memory=buffer, cast=piece.dtype))
+        out.append(piece._replace(begin=at, end=end, copy=Copy(shape, packed, target)))
         at += packed_bytes(piece)
-    return packed
+    return into, out
 
 
 def packed_bytes(piece: Piece) -> int:
     """Bytes that a piece takes in a buffer."""
     return round_up(piece.copy.elements * piece.dtype.itemsize, ALIGNMENT)
-
-
-def place(piece: Piece, host: Piece) -> None:
-    """Copies a packed piece to where it goes. What is cast, or goes to parts of rows, crosses first, and as it is."""
-    shape, _, target = piece.copy
-    packed = host.memory.typed(piece.dtype).as_strided(shape, host.copy.target.strides, host.start)
-    local = piece.memory.typed(piece.cast).as_strided(shape, target.strides, piece.start + target.offset)
-    if piece.cast == piece.dtype and local.is_contiguous():
-        local.copy_(packed, non_blocking=True)
-    else:
-        local.copy_(packed.to(local.device, non_blocking=True))
 
 
 THREADS = 4  # at most, unless a caller says otherwise: more don't help where memory is the limit
@@ -3279,18 +3329,38 @@ Done = Callable[[int], object]  # bytes that a window has filled
 
 def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
     """Reads all windows and makes their copies. Raises the first error once all threads have stopped."""
-    count = threads or min(THREADS, len(os.sched_getaffinity(0)))
+    count = threads or min(THREADS, cores())
     jobs = Jobs(windows, done)
     uploaders = uploaders_for(windows, count)
-    with jobs, one_torch_thread(), ThreadPoolExecutor(count, "load") as pool:
+    begun = Barrier(count + 1)
+    done(0)
+    with jobs, waited_for(uploaders), ThreadPoolExecutor(count, "load") as pool:
         try:
-            for worker in as_completed([pool.submit(work, jobs, uploaders) for _ in range(count)]):
-                worker.result()
+            with one_torch_thread():
+                workers = [pool.submit(work, begun, jobs, uploaders) for _ in range(count)]
+                begun.wait()
+            wait(workers)
         except BaseException:
             jobs.stop()
+            begun.abort()
             raise
-    for uploader in uploaders.values():
-        uploader.ring.wait()
+        if jobs.errors:
+            raise jobs.errors.pop()
+
+
+def cores() -> int:
+    """Those that this process may run on, as far as the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def waited_for(uploaders: Uploaders) -> Iterator[None]:
+    """At the end devices have read all buffers, also after an error: what they write to can be given back then."""
+    try:
+        yield
+    finally:
+        for uploader in uploaders.values():
+            uploader.ring.wait()
 
 
 def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader]:
@@ -3298,13 +3368,13 @@ def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader
     sizes: dict[torch.device, int] = {}
     for window in (window for those in windows.values() for window in those):
         for device, pieces in by_device(window.pieces).items():
-            sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
+            if device.type != "cpu":
+                sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
     return {
         device: Uploader(
             Ring(staging_memory(size, pinned=device.type == "cuda") for _ in range(2 * threads)), stream_of(device)
         )
         for device, size in sizes.items()
-        if device.type != "cpu"
     }
 
 
@@ -3318,6 +3388,7 @@ class Jobs:
         self.left = {path: len(windows[path]) for path in windows}
         self.open: dict[Location, OpenFile] = {}
         self.done = done
+        self.errors: list[BaseException] = []
         self.lock = Lock()
 
     def __enter__(self) -> None:
@@ -3357,16 +3428,23 @@ class Jobs:
         with self.lock:
             self.waiting = iter(())
 
+    def fail(self, error: BaseException) -> None:
+        """Keeps the first error, and hands out no more."""
+        self.stop()
+        with self.lock:
+            self.errors = self.errors or [error]
 
-def work(jobs: Jobs, uploaders: Uploaders) -> None:
-    """What one thread does. Other threads are told to stop where it fails."""
+
+def work(begun: Barrier, jobs: Jobs, uploaders: Uploaders) -> None:
+    """What one thread does. The others are told to stop where it fails."""
+    torch.get_num_threads()  # from here on this thread's number, whatever the others' is
+    begun.wait()
     bounce = Bounce()
     try:
         for file, window in jobs:
             read_window(file, window, bounce, uploaders)
-    except BaseException:
-        jobs.stop()
-        raise
+    except BaseException as error:
+        jobs.fail(error)
 
 
 class Bounce:
@@ -3392,10 +3470,10 @@ def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploa
     cached = file.cached(begin, end)
     there = read_into(bounce.room(begin, end), file, window) if cached is None else cached
     for device, own in by_device(pieces).items():
-        if device.type == "cpu":
-            deal(there, begin, own)
-        else:
+        if device in uploaders:
             uploaders[device].deal(there, begin, own)
+        else:
+            deal(there, begin, own)
     if cached is not None:
         file.drop(begin, end)
 
@@ -3403,11 +3481,11 @@ def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploa
 def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
     """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
     piece = window.pieces[0]
-    if piece.memory.on_host:
-        place = (piece.start + piece.copy.target.offset) * piece.cast.itemsize
-        read_into(piece.memory.flat[place : place + piece.nbytes], file, window)
+    uploader = uploaders.get(piece.memory.flat.device)
+    if uploader:
+        uploader.read(piece, lambda buffer: read_into(buffer, file, window))
     else:
-        uploaders[piece.memory.flat.device].read(piece, lambda buffer: read_into(buffer, file, window))
+        read_into(piece.place, file, window)
 
 
 def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
@@ -3437,13 +3515,17 @@ def lacking(file: OpenFile, window: Window, end: int, why: str) -> ShardError:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Inside, threads that begin copy alone: torch would start threads of its own in each of them."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    """Threads that begin inside copy alone: torch would start threads of its own in each of them."""
+    with BEGINNING:
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+BEGINNING = Lock()  # one load at a time: the number is the process's, until a thread has read it
 
 
 Progress = Callable[[int, int], object]  # (bytes done, bytes in all), local ones, of all ranks that are loaded
@@ -3454,11 +3536,12 @@ class Options(TypedDict, total=False):
     """How to load.
 
     dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
-    stay as they are. progress: called as bytes are there. fused: an output stands in the place of its first tensor,
-    and for all of them (the default); False: every tensor by itself. separate: each tensor in memory of its own, to be
-    freed one by one; False (the default): all of a rank in one slab. threads: how many read; by default as many as
-    there are cores, 4 at most, and 16 from a store. storage_options: what fsspec needs to open the store of a URL.
-    filesystem: an fsspec one, in which the checkpoint is a path.
+    stay as they are. progress: called before the first byte is read, and as bytes are there. fused: an output stands in
+    the place of its first tensor, and for all of them (the default); False: every tensor by itself. separate: each
+    tensor in memory of its own, to be freed, and on a device to be saved, one by one; False (the default): all of a
+    rank in one slab. threads: how many read; by default as many as there are cores, 4 at most, and 16 from a store.
+    storage_options: what fsspec needs to open the store of a URL. filesystem: an fsspec one, in which the checkpoint is
+    a path.
     """
 
     dtype: torch.dtype | None
@@ -3498,7 +3581,7 @@ def load_ranks(
 
     devices: one for each rank; the host, by default.
     """
-    targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
+    targets = [torch.device(device) for device in (["cpu"] * len(meshes) if devices is None else devices)]
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = location(checkpoint_dir, options)
@@ -3506,20 +3589,23 @@ def load_ranks(
     for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
         refuse_directory(directory, tp)
     config = read_config(directory)
-    headers = read_headers(directory)
-    refuse_packed(headers)
-    parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
-    rooms = [
-        rooms_of(part, headers, target, separate=options.get("separate", False))
-        for part, target in zip(parts, targets, strict=True)
-    ]
-    for part, own in zip(parts, rooms, strict=True):
-        write_unread(part, own)
     limits = LOCAL if isinstance(directory, Path) else REMOTE
-    files = windows_by_file(parts, rooms, headers, limits)
-    windows = {file_of(directory, file): found for file, found in files.items()}
-    carry_out(windows, options.get("threads") or limits.threads, counted(parts, windows, options.get("progress")))
-    return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
+    with collector_at_rest():
+        headers = read_headers(directory)
+        refuse_packed(headers)
+        parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
+        rooms = [
+            rooms_of(part, headers, target, separate=options.get("separate", False))
+            for part, target in zip(parts, targets, strict=True)
+        ]
+        for part, own in zip(parts, rooms, strict=True):
+            write_unread(part, own)
+        files = windows_by_file(parts, rooms, headers, limits)
+        windows = {file_of(directory, file): found for file, found in files.items()}
+        done = counted(parts, windows, options.get("progress"))
+    carry_out(windows, options.get("threads") or limits.threads, done)
+    with collector_at_rest():
+        return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 
 def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:

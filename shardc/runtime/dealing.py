@@ -15,39 +15,67 @@ RAW: dict[int, torch.dtype] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8
 
 def deal(window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
     """Makes the copies. window: the file's bytes from byte `begin` on, U8, on the device of the pieces' memory."""
-    for piece in batched(pieces):
-        source = source_of(window, piece.begin - begin, piece)
-        target = piece.memory.typed(piece.cast if piece.cast != piece.dtype else RAW[piece.cast.itemsize])
-        copy = piece.copy
-        target.as_strided(copy.shape, copy.target.strides, piece.start + copy.target.offset).copy_(source)
+    for alike in by_form(pieces):
+        runs = list(runs_of(alike))
+        if len(runs) > 1 and alike[0].copy.shape == (1,):
+            scatter(window, begin, alike)
+            continue
+        for piece in runs:
+            elements = elements_of(window, piece.begin - begin, piece.end - begin, piece)
+            source = elements.as_strided(piece.copy.shape, piece.copy.source.strides, elements.storage_offset())
+            shape, _, target = piece.copy
+            target_of(piece).as_strided(shape, target.strides, piece.start + target.offset).copy_(source)
 
 
-def source_of(window: torch.Tensor, at: int, piece: Piece) -> torch.Tensor:
-    """What a piece copies, as a view of the window from byte `at` on; of bytes that are not aligned, of a copy."""
+def scatter(window: torch.Tensor, begin: int, scalars: list[Piece]) -> None:
+    """Makes the copies of scalars of one form, from anywhere to anywhere, as one."""
+    first, last = min(piece.begin for piece in scalars), max(piece.end for piece in scalars)
+    elements = elements_of(window, first - begin, last - begin, scalars[0])
+    itemsize = scalars[0].dtype.itemsize
+    places = torch.tensor(
+        [
+            [(piece.begin - first) // itemsize for piece in scalars],
+            [piece.start + piece.copy.target.offset for piece in scalars],
+        ]
+    )
+    sources, targets = places.to(window.device, non_blocking=True)
+    target = target_of(scalars[0])
+    target.index_copy_(0, targets, elements[sources].to(target.dtype))
+
+
+def elements_of(window: torch.Tensor, at: int, end: int, piece: Piece) -> torch.Tensor:
+    """Bytes at .. end of the window as elements that a piece copies; of bytes that are not aligned, a copy."""
     itemsize = piece.dtype.itemsize
-    bytes_ = window[at : at + piece.end - piece.begin]
-    if bytes_.data_ptr() % itemsize:
-        bytes_ = bytes_.clone()
-    elements = bytes_.view(piece.dtype if piece.cast != piece.dtype else RAW[itemsize])
-    return elements.as_strided(piece.copy.shape, piece.copy.source.strides, elements.storage_offset())
+    found = window[at:end]
+    if found.data_ptr() % itemsize:
+        found = found.clone()
+    return found.view(piece.dtype if piece.cast != piece.dtype else RAW[itemsize])
 
 
-def batched(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The same copies, those of one form at a constant distance on both sides as one."""
+def target_of(piece: Piece) -> torch.Tensor:
+    """The memory that a piece goes to, as elements of its dtype; without a cast, as bytes of that size."""
+    return piece.memory.typed(piece.cast if piece.cast != piece.dtype else RAW[piece.cast.itemsize])
+
+
+def by_form(pieces: Iterable[Piece]) -> Iterable[list[Piece]]:
+    """The pieces of each form: of a shape, strides, dtypes, memory and alignment."""
     alike: dict[object, list[Piece]] = defaultdict(list)
     for piece in pieces:
-        copy = piece.copy
-        strides = (copy.source.strides, copy.target.strides)
+        shape, source, target = piece.copy
         phase = piece.begin % piece.dtype.itemsize
-        alike[copy.shape, strides, piece.dtype, piece.cast, id(piece.memory), phase].append(piece)
-    for group in alike.values():
-        run: list[Piece] = []
-        for piece in group:
-            if run and not continues(run, piece):
-                yield joined(run)
-                run = []
-            run.append(piece)
-        yield joined(run)
+        alike[shape, source.strides, target.strides, piece.dtype, piece.cast, id(piece.memory), phase].append(piece)
+    return alike.values()
+
+
+def runs_of(alike: list[Piece]) -> Iterator[Piece]:
+    """The same copies, those at a constant distance on both sides as one."""
+    run: list[Piece] = []
+    for piece in alike:
+        if run and not continues(run, piece):
+            yield joined(run)
+            run = []
+        run.append(piece)
+    yield joined(run)
 
 
 def continues(run: list[Piece], piece: Piece) -> bool:

@@ -7,6 +7,7 @@ import errno
 import mmap
 import os
 import warnings
+from threading import Lock
 
 import torch
 
@@ -24,11 +25,11 @@ class SourceFile:
             self.descriptor = os.open(str(path), os.O_RDONLY)
         except OSError as error:
             raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
-        self.size = os.fstat(self.descriptor).st_size
         if hasattr(os, "posix_fadvise"):  # what lies behind a rank's rows is another rank's: the system is not to guess
             os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)
         self.pages: mmap.mmap | None = None
         self.mapped: torch.Tensor | None = None
+        self.lock = Lock()
 
     def close(self) -> None:
         """Closes the file; its mapping goes with the last view of it."""
@@ -47,10 +48,10 @@ class SourceFile:
 
     def cached(self, begin: int, end: int) -> torch.Tensor | None:
         """Bytes begin .. end, without a copy, where the page cache has them all; `drop` takes them out again."""
-        if end > self.size or not self.map():
+        mapped = self.map()
+        if mapped is None or end > os.fstat(self.descriptor).st_size:
             return None
-        assert self.mapped is not None
-        return self.mapped[begin:end] if is_resident(self.mapped, begin, end) else None
+        return mapped[begin:end] if is_resident(mapped, begin, end) else None
 
     def drop(self, begin: int, end: int) -> None:
         """Takes the pages that lie in begin .. end out of this process's memory; they stay in the page cache."""
@@ -58,17 +59,24 @@ class SourceFile:
             first = begin - begin % mmap.PAGESIZE
             self.pages.madvise(mmap.MADV_DONTNEED, first, end - first)
 
-    def map(self) -> bool:
-        """Maps the file once. False where that cannot be done, or mapped pages not be dropped."""
-        if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and LIBC_MINCORE is not None:
-            try:
-                self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
-            except (OSError, ValueError):
-                return False
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "The given buffer is not writable")
-                self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
-        return self.mapped is not None
+    def map(self) -> torch.Tensor | None:
+        """The file's bytes, mapped once. None where that cannot be done, or mapped pages not be dropped."""
+        with self.lock:
+            if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and self.residency_is_told():
+                try:
+                    self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
+                except (OSError, ValueError):
+                    return None
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", "The given buffer is not writable")
+                    self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
+            return self.mapped
+
+    def residency_is_told(self) -> bool:
+        """Whether the system says which pages are cached. Of a file that is another's, Linux says that all are."""
+        if LIBC_MINCORE is None:
+            return False
+        return os.fstat(self.descriptor).st_uid == os.geteuid() or os.access(str(self.path), os.W_OK)
 
 
 class RemoteFile:

@@ -11,6 +11,7 @@ from typing import Any, TypedDict, Unpack
 import torch
 
 from shardc.runtime.choices import Headers
+from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.errors import ShardError
 from shardc.runtime.indexes import read_config, read_headers
 from shardc.runtime.locations import Location
@@ -31,11 +32,12 @@ class Options(TypedDict, total=False):
     """How to load.
 
     dtype: what tensors of the spec's default dtype are cast to; those with a dtype of their own, and quantised parts,
-    stay as they are. progress: called as bytes are there. fused: an output stands in the place of its first tensor,
-    and for all of them (the default); False: every tensor by itself. separate: each tensor in memory of its own, to be
-    freed one by one; False (the default): all of a rank in one slab. threads: how many read; by default as many as
-    there are cores, 4 at most, and 16 from a store. storage_options: what fsspec needs to open the store of a URL.
-    filesystem: an fsspec one, in which the checkpoint is a path.
+    stay as they are. progress: called before the first byte is read, and as bytes are there. fused: an output stands in
+    the place of its first tensor, and for all of them (the default); False: every tensor by itself. separate: each
+    tensor in memory of its own, to be freed, and on a device to be saved, one by one; False (the default): all of a
+    rank in one slab. threads: how many read; by default as many as there are cores, 4 at most, and 16 from a store.
+    storage_options: what fsspec needs to open the store of a URL. filesystem: an fsspec one, in which the checkpoint is
+    a path.
     """
 
     dtype: torch.dtype | None
@@ -75,7 +77,7 @@ def load_ranks(
 
     devices: one for each rank; the host, by default.
     """
-    targets = [torch.device(device) for device in devices or ["cpu"] * len(meshes)]
+    targets = [torch.device(device) for device in (["cpu"] * len(meshes) if devices is None else devices)]
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = location(checkpoint_dir, options)
@@ -83,20 +85,23 @@ def load_ranks(
     for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
         refuse_directory(directory, tp)
     config = read_config(directory)
-    headers = read_headers(directory)
-    refuse_packed(headers)
-    parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
-    rooms = [
-        rooms_of(part, headers, target, separate=options.get("separate", False))
-        for part, target in zip(parts, targets, strict=True)
-    ]
-    for part, own in zip(parts, rooms, strict=True):
-        write_unread(part, own)
     limits = LOCAL if isinstance(directory, Path) else REMOTE
-    files = windows_by_file(parts, rooms, headers, limits)
-    windows = {file_of(directory, file): found for file, found in files.items()}
-    carry_out(windows, options.get("threads") or limits.threads, counted(parts, windows, options.get("progress")))
-    return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
+    with collector_at_rest():
+        headers = read_headers(directory)
+        refuse_packed(headers)
+        parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
+        rooms = [
+            rooms_of(part, headers, target, separate=options.get("separate", False))
+            for part, target in zip(parts, targets, strict=True)
+        ]
+        for part, own in zip(parts, rooms, strict=True):
+            write_unread(part, own)
+        files = windows_by_file(parts, rooms, headers, limits)
+        windows = {file_of(directory, file): found for file, found in files.items()}
+        done = counted(parts, windows, options.get("progress"))
+    carry_out(windows, options.get("threads") or limits.threads, done)
+    with collector_at_rest():
+        return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 
 def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import mmap
 from collections.abc import Iterable
+from contextlib import suppress
+from itertools import accumulate
 from math import prod
 from typing import NamedTuple
 
@@ -19,13 +21,12 @@ HUGE_PAGE = 2 << 20  # bytes
 
 
 class Memory:
-    """Bytes on one device. flat: all of them, U8. pages: the mapping that host memory lies in, from byte `skip` on."""
+    """Bytes on one device. flat: all of them, U8. pages: what host memory lies in, from byte `skip` on."""
 
-    def __init__(self, flat: torch.Tensor, pages: mmap.mmap | None = None, skip: int = 0) -> None:
+    def __init__(self, flat: torch.Tensor, pages: mmap.mmap | bytearray | None = None, skip: int = 0) -> None:
         self.flat = flat
         self.pages = pages
         self.skip = skip
-        self.on_host = flat.device.type == "cpu"
         self.views: dict[torch.dtype, torch.Tensor] = {torch.uint8: flat}
 
     def typed(self, dtype: torch.dtype) -> torch.Tensor:
@@ -35,7 +36,7 @@ class Memory:
         return self.views[dtype]
 
     def tensor(self, offset: int, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """The contiguous tensor at a byte; in a mapping it has a storage of its own, of just its bytes."""
+        """The contiguous tensor at a byte. On the host its storage is just its bytes, on a device those of all."""
         elements = prod(shape)
         if elements == 0:
             return torch.empty(shape, dtype=dtype, device=self.flat.device)
@@ -57,17 +58,22 @@ class Room(NamedTuple):
 
 
 def host_memory(size: int) -> Memory:
-    """Fresh host memory of some bytes. That of a huge page or more begins at one, and the system is asked for them.
-
-    The pages are taken as they are first written to, so what lies before and behind costs nothing.
-    """
-    if size < HUGE_PAGE:
-        return Memory(torch.empty(size, dtype=torch.uint8))
-    pages = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        pages.madvise(mmap.MADV_HUGEPAGE)
-    skip = -torch.frombuffer(pages, dtype=torch.uint8).data_ptr() % HUGE_PAGE
+    """Fresh host memory of some bytes, which begins at a multiple of 64; that of a huge page or more, at one."""
+    if size == 0:
+        return Memory(torch.empty(0, dtype=torch.uint8))
+    alignment = HUGE_PAGE if size >= HUGE_PAGE else ALIGNMENT
+    pages = mapped_pages(size + alignment) if size >= HUGE_PAGE else bytearray(size + alignment)
+    skip = -torch.frombuffer(pages, dtype=torch.uint8).data_ptr() % alignment
     return Memory(torch.frombuffer(pages, dtype=torch.uint8, count=size, offset=skip), pages, skip)
+
+
+def mapped_pages(size: int) -> mmap.mmap:
+    """Pages of the system, huge ones where it has them; a page costs nothing until it is written to."""
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # of a system built without them
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
 
 
 def memory_on(device: torch.device, size: int) -> Memory:
@@ -77,16 +83,12 @@ def memory_on(device: torch.device, size: int) -> Memory:
 
 def rooms_for(buffers: Iterable[Buffer], device: torch.device, *, separate: bool) -> dict[str, Room]:
     """A room for each local tensor, by name: next to each other in one slab, or each in memory of its own."""
-    offsets: dict[Buffer, int] = {}
-    size = 0
-    for buffer in buffers:
-        offsets[buffer] = size
-        size += round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT)
-    if not separate:
-        slab = memory_on(device, size)
-        return {buffer.name: Room(buffer, slab, offset) for buffer, offset in offsets.items()}
-    sizes = {buffer: round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT) for buffer in offsets}
-    return {buffer.name: Room(buffer, memory_on(device, sizes[buffer]), 0) for buffer in offsets}
+    sizes = [(buffer, round_up(nbytes(buffer.dtype, buffer.shape), ALIGNMENT)) for buffer in buffers]
+    if separate:
+        return {buffer.name: Room(buffer, memory_on(device, size), 0) for buffer, size in sizes}
+    offsets = [0, *accumulate(size for _, size in sizes)]
+    slab = memory_on(device, offsets[-1])
+    return {buffer.name: Room(buffer, slab, offset) for (buffer, _), offset in zip(sizes, offsets, strict=False)}
 
 
 def bytes_of(tensor: torch.Tensor) -> memoryview:

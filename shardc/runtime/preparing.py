@@ -36,6 +36,8 @@ def parts_of_ranks(
         return []
     survey = take_survey(spec.tensors, spec.formats, config, meshes[0], headers)
     check_coverage(survey, headers, spec.ignored)
+    if fused:
+        whole_outputs(survey.outputs, survey.tensors, survey.choices)
     return [part_of_rank(spec, config, mesh, survey, cast_to, fused=fused) for mesh in meshes]
 
 
@@ -50,7 +52,6 @@ def part_of_rank(
         shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
     places: Places = {}
     if fused:
-        whole_outputs(survey.outputs, survey.tensors, survey.choices)
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
         check_twins(twins, places)
     return RankPart(fills_of(shards, places), twins)

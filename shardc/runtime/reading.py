@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from threading import Lock
+from threading import Barrier, Lock
 
 import torch
 
@@ -30,18 +30,38 @@ Done = Callable[[int], object]  # bytes that a window has filled
 
 def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
     """Reads all windows and makes their copies. Raises the first error once all threads have stopped."""
-    count = threads or min(THREADS, len(os.sched_getaffinity(0)))
+    count = threads or min(THREADS, cores())
     jobs = Jobs(windows, done)
     uploaders = uploaders_for(windows, count)
-    with jobs, one_torch_thread(), ThreadPoolExecutor(count, "load") as pool:
+    begun = Barrier(count + 1)
+    done(0)
+    with jobs, waited_for(uploaders), ThreadPoolExecutor(count, "load") as pool:
         try:
-            for worker in as_completed([pool.submit(work, jobs, uploaders) for _ in range(count)]):
-                worker.result()
+            with one_torch_thread():
+                workers = [pool.submit(work, begun, jobs, uploaders) for _ in range(count)]
+                begun.wait()
+            wait(workers)
         except BaseException:
             jobs.stop()
+            begun.abort()
             raise
-    for uploader in uploaders.values():
-        uploader.ring.wait()
+        if jobs.errors:
+            raise jobs.errors.pop()
+
+
+def cores() -> int:
+    """Those that this process may run on, as far as the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def waited_for(uploaders: Uploaders) -> Iterator[None]:
+    """At the end devices have read all buffers, also after an error: what they write to can be given back then."""
+    try:
+        yield
+    finally:
+        for uploader in uploaders.values():
+            uploader.ring.wait()
 
 
 def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader]:
@@ -49,13 +69,13 @@ def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader
     sizes: dict[torch.device, int] = {}
     for window in (window for those in windows.values() for window in those):
         for device, pieces in by_device(window.pieces).items():
-            sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
+            if device.type != "cpu":
+                sizes[device] = max(sizes.get(device, 0), sum(map(packed_bytes, pieces)))
     return {
         device: Uploader(
             Ring(staging_memory(size, pinned=device.type == "cuda") for _ in range(2 * threads)), stream_of(device)
         )
         for device, size in sizes.items()
-        if device.type != "cpu"
     }
 
 
@@ -69,6 +89,7 @@ class Jobs:
         self.left = {path: len(windows[path]) for path in windows}
         self.open: dict[Location, OpenFile] = {}
         self.done = done
+        self.errors: list[BaseException] = []
         self.lock = Lock()
 
     def __enter__(self) -> None:
@@ -108,16 +129,23 @@ class Jobs:
         with self.lock:
             self.waiting = iter(())
 
+    def fail(self, error: BaseException) -> None:
+        """Keeps the first error, and hands out no more."""
+        self.stop()
+        with self.lock:
+            self.errors = self.errors or [error]
 
-def work(jobs: Jobs, uploaders: Uploaders) -> None:
-    """What one thread does. Other threads are told to stop where it fails."""
+
+def work(begun: Barrier, jobs: Jobs, uploaders: Uploaders) -> None:
+    """What one thread does. The others are told to stop where it fails."""
+    torch.get_num_threads()  # from here on this thread's number, whatever the others' is
+    begun.wait()
     bounce = Bounce()
     try:
         for file, window in jobs:
             read_window(file, window, bounce, uploaders)
-    except BaseException:
-        jobs.stop()
-        raise
+    except BaseException as error:
+        jobs.fail(error)
 
 
 class Bounce:
@@ -143,10 +171,10 @@ def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploa
     cached = file.cached(begin, end)
     there = read_into(bounce.room(begin, end), file, window) if cached is None else cached
     for device, own in by_device(pieces).items():
-        if device.type == "cpu":
-            deal(there, begin, own)
-        else:
+        if device in uploaders:
             uploaders[device].deal(there, begin, own)
+        else:
+            deal(there, begin, own)
     if cached is not None:
         file.drop(begin, end)
 
@@ -154,11 +182,11 @@ def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploa
 def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
     """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
     piece = window.pieces[0]
-    if piece.memory.on_host:
-        place = (piece.start + piece.copy.target.offset) * piece.cast.itemsize
-        read_into(piece.memory.flat[place : place + piece.nbytes], file, window)
+    uploader = uploaders.get(piece.memory.flat.device)
+    if uploader:
+        uploader.read(piece, lambda buffer: read_into(buffer, file, window))
     else:
-        uploaders[piece.memory.flat.device].read(piece, lambda buffer: read_into(buffer, file, window))
+        read_into(piece.place, file, window)
 
 
 def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
@@ -188,10 +216,14 @@ def lacking(file: OpenFile, window: Window, end: int, why: str) -> ShardError:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Inside, threads that begin copy alone: torch would start threads of its own in each of them."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    """Threads that begin inside copy alone: torch would start threads of its own in each of them."""
+    with BEGINNING:
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+BEGINNING = Lock()  # one load at a time: the number is the process's, until a thread has read it

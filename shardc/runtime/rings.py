@@ -18,6 +18,11 @@ class Slot:
         self.memory = memory
         self.waits: list[Wait] = []
 
+    def wait(self) -> None:
+        """Returns once no device reads it any more."""
+        while self.waits:
+            self.waits.pop(0)()
+
 
 class Ring:
     """Buffers for several threads, as many as there are threads at least: each has one at a time."""
@@ -33,8 +38,7 @@ class Ring:
         """A buffer that no device reads any more; who fills it adds to its `waits`. It is the one free for longest."""
         slot = self.free.get()
         try:
-            while slot.waits:
-                slot.waits.pop(0)()
+            slot.wait()
             yield slot
         finally:
             self.free.put(slot)
@@ -42,5 +46,4 @@ class Ring:
     def wait(self) -> None:
         """Returns once the devices have read all buffers."""
         for slot in self.slots:
-            while slot.waits:
-                slot.waits.pop(0)()
+            slot.wait()

@@ -13,7 +13,9 @@ from shardc.runtime.rings import Wait
 
 
 class Stream(Protocol):
-    """Copies to a device, done in their order but not at once."""
+    """Copies to a device, done in their order but not at once where they are non-blocking."""
+
+    non_blocking: bool
 
     def entered(self) -> AbstractContextManager[object]:
         """Copies that are begun inside go into this queue."""
@@ -25,6 +27,8 @@ class Stream(Protocol):
 class Immediate:
     """Of a device whose copies are done once they return."""
 
+    non_blocking = False
+
     def entered(self) -> AbstractContextManager[object]:
         return nullcontext()
 
@@ -34,6 +38,8 @@ class Immediate:
 
 class CudaStream:
     """A stream of its own, behind what the device's current stream has been given so far: memory is there, and zero."""
+
+    non_blocking = True
 
     def __init__(self, device: torch.device) -> None:
         self.stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]

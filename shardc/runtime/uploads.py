@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import torch
 
 from shardc.runtime.arithmetic import round_up
 from shardc.runtime.dealing import deal
 from shardc.runtime.memory import ALIGNMENT, Memory
-from shardc.runtime.rings import Ring
+from shardc.runtime.rings import Ring, Slot
 from shardc.runtime.streams import Stream
-from shardc.runtime.strides import Block, row_major
+from shardc.runtime.strides import Block, Copy, row_major
 from shardc.runtime.windows import Piece
 
 
@@ -23,48 +24,46 @@ class Uploader:
         self.stream = stream
 
     def deal(self, window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
-        """Makes copies out of a window, whose first byte is byte `begin` of the file."""
+        """Makes copies out of a window, whose first byte is byte `begin` of the file: all cross at once."""
         with self.ring.slot() as slot:
-            packed = pack(pieces, slot.memory)
-            deal(window, begin, (host for _, host in packed))
-            with self.stream.entered():
-                for piece, host in packed:
-                    place(piece, host)
-            slot.waits.append(self.stream.mark())
+            into, out = pack(pieces, slot.memory)
+            deal(window, begin, into)
+            packed, device = slot.memory.flat[: out[-1].end], out[0].memory.flat.device
+            with self.queued(slot):
+                deal(packed.to(device, non_blocking=self.stream.non_blocking), 0, out)
 
     def read(self, piece: Piece, read: Callable[[torch.Tensor], object]) -> None:
-        """Makes a copy of bytes that `read` puts right into a buffer."""
+        """Makes a contiguous copy of bytes that `read` puts right into a buffer."""
         with self.ring.slot() as slot:
-            ((_, host),) = pack([piece], slot.memory)
-            read(slot.memory.flat[: piece.nbytes])
+            buffer = slot.memory.flat[: piece.nbytes]
+            read(buffer)
+            with self.queued(slot):
+                piece.place.copy_(buffer, non_blocking=self.stream.non_blocking)
+
+    @contextmanager
+    def queued(self, slot: Slot) -> Iterator[None]:
+        """Copies that are begun inside, out of a buffer, are waited for before it is filled again."""
+        try:
             with self.stream.entered():
-                place(piece, host)
+                yield
+        finally:
             slot.waits.append(self.stream.mark())
 
 
-def pack(pieces: Iterable[Piece], memory: Memory) -> list[tuple[Piece, Piece]]:
-    """Each piece with the same one in a host buffer: one behind the other, contiguous, in the file's dtype."""
-    packed = []
+def pack(pieces: Iterable[Piece], buffer: Memory) -> tuple[list[Piece], list[Piece]]:
+    """The copies into a buffer, one piece behind the other, contiguous and in the file's dtype, and those out of it."""
+    into, out = [], []
     at = 0
     for piece in pieces:
-        compact = piece.copy._replace(target=Block(0, row_major(piece.copy.shape)))
-        start = at // piece.dtype.itemsize
-        packed.append((piece, piece._replace(copy=compact, start=start, memory=memory, cast=piece.dtype)))
+        shape, source, target = piece.copy
+        packed = Block(0, row_major(shape))
+        start, end = at // piece.dtype.itemsize, at + piece.copy.elements * piece.dtype.itemsize
+        into.append(piece._replace(copy=Copy(shape, source, packed), start=start, memory=buffer, cast=piece.dtype))
+        out.append(piece._replace(begin=at, end=end, copy=Copy(shape, packed, target)))
         at += packed_bytes(piece)
-    return packed
+    return into, out
 
 
 def packed_bytes(piece: Piece) -> int:
     """Bytes that a piece takes in a buffer."""
     return round_up(piece.copy.elements * piece.dtype.itemsize, ALIGNMENT)
-
-
-def place(piece: Piece, host: Piece) -> None:
-    """Copies a packed piece to where it goes. What is cast, or goes to parts of rows, crosses first, and as it is."""
-    shape, _, target = piece.copy
-    packed = host.memory.typed(piece.dtype).as_strided(shape, host.copy.target.strides, host.start)
-    local = piece.memory.typed(piece.cast).as_strided(shape, target.strides, piece.start + target.offset)
-    if piece.cast == piece.dtype and local.is_contiguous():
-        local.copy_(packed, non_blocking=True)
-    else:
-        local.copy_(packed.to(local.device, non_blocking=True))

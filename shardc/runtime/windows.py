@@ -60,6 +60,12 @@ class Piece(NamedTuple):
         """Bytes that it fills in memory."""
         return self.copy.elements * self.cast.itemsize
 
+    @property
+    def place(self) -> torch.Tensor:
+        """The bytes of memory that it fills, where those are next to each other."""
+        begin = (self.start + self.copy.target.offset) * self.cast.itemsize
+        return self.memory.flat[begin : begin + self.nbytes]
+
 
 class Window(NamedTuple):
     """Bytes begin .. end of a file, and what is copied of them."""
@@ -110,7 +116,8 @@ def cuts_of(
 def cut_copy(copy: Copy, limit: int, row_gap: int) -> Iterator[Copy]:
     """The same copy in parts that span at most `limit` elements of the source, cut along its widest stride.
 
-    Rows with more than `row_gap` elements between them are parts of their own.
+    Rows are cut alike whatever of them is copied, so that those of several ranks are read together. Rows with more than
+    `row_gap` elements between them are parts of their own.
     """
     strides = copy.source.strides
     dim = max(range(len(strides)), key=lambda each: (copy.shape[each] > 1, strides[each]))
@@ -119,7 +126,7 @@ def cut_copy(copy: Copy, limit: int, row_gap: int) -> Iterator[Copy]:
     if reach(copy.shape, strides) <= limit and not apart:
         yield copy
         return
-    rows = 1 if apart else max((limit - inner) // max(strides[dim], 1) + 1, 1)
+    rows = 1 if apart else max((limit - max(inner - strides[dim], 0)) // strides[dim], 1)
     for start in range(0, copy.shape[dim], rows):
         part = collapsed(rows_of(copy, dim, start, min(rows, copy.shape[dim] - start)))
         yield from cut_copy(part, limit, row_gap) if apart or inner > limit else (part,)

@@ -1,98 +1,157 @@
-from itertools import pairwise, product
-
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shardc.runtime.memory import host_memory
-from shardc.runtime.strides import Block, Copy, collapsed, reach, row_major
-from shardc.runtime.windows import REMOTE, Limits, Piece, cut_copy, windows_of
+from shardc.runtime.buffers import Buffer
+from shardc.runtime.headers import Header
+from shardc.runtime.memory import Room, host_memory
+from shardc.runtime.placing import Fill, Placing
+from shardc.runtime.regions import Spans
+from shardc.runtime.shards import Shard
+from shardc.runtime.strides import Block, Copy, collapsed, reach
+from shardc.runtime.windows import LOCAL, Piece, cut_copy, pieces_of, windows_of
 
-LIMITS = Limits(window=64, direct=64, gap=16, spare=8, row_gap=16, threads=1)
-MEMORY = host_memory(0)
+from .copying import Drawn, copies, drawn, pairs, rooms_with_noise, small_windows
 
-
-def piece(begin: int, length: int) -> Piece:
-    copy = Copy((length,), Block(0, (1,)), Block(0, (1,)))
-    return Piece(begin, begin + length, "t", copy, 0, MEMORY, torch.uint8, torch.uint8, length >= LIMITS.direct)
-
-
-def spans(*pieces: tuple[int, int]) -> list[tuple[int, int]]:
-    """Begin and end of the windows of pieces, given as (begin, length)."""
-    return [window[:2] for window in windows_of((piece(*each) for each in pieces), LIMITS)]
+MIB = 1 << 20
 
 
-def test_neighbours_are_one_window() -> None:
-    assert spans((0, 10), (10, 10), (36, 20)) == [(0, 56)]
+def fill_of(shape: tuple[int, ...], at: tuple[Spans, ...], dtype: str = "F32", load: str | None = None) -> Fill:
+    shard = Shard("w", "", "dense", dtype, (dtype,), load, shape, at)
+    return Fill(shard, Buffer("w", shard.local_dtype, shard.local_shape), Placing(shard.local_shape))
 
 
-def test_a_wide_gap_is_left_out() -> None:
-    assert spans((0, 20), (37, 20)) == [(0, 20), (37, 57)]
+def pieces(fill: Fill, begin: int = 8) -> list[Piece]:
+    room = Room(fill.buffer, host_memory(64), 0)  # nothing is copied
+    return list(pieces_of(fill, Header(fill.shard.dtype, fill.shard.shape, "f", begin), room, LOCAL))
 
 
-def test_a_window_has_a_size() -> None:
-    assert spans((0, 40), (40, 24), (64, 1)) == [(0, 64), (64, 65)]
+def test_rows_are_cut_at_whole_windows() -> None:
+    found = pieces(fill_of((3 * MIB,), (((MIB // 2, 3 * MIB, 0),),)))
+    assert [(piece.begin - 8, piece.end - 8) for piece in found] == [
+        (2 * MIB, 6 * MIB),
+        (6 * MIB, 10 * MIB),
+        (10 * MIB, 12 * MIB),
+    ]
+    assert [piece.copy.target.offset for piece in found] == [0, MIB, 2 * MIB]
+    assert all(piece.direct for piece in found)
+    assert [piece.nbytes for piece in found] == [4 * MIB, 4 * MIB, 2 * MIB]
 
 
-def test_gaps_are_half_of_a_window_at_most() -> None:
-    """Or its `spare`."""
-    assert spans((0, 4), (12, 1)) == [(0, 13)]
-    assert spans((0, 4), (13, 1)) == [(0, 4), (13, 14)]
-    assert spans((0, 4), (13, 5)) == [(0, 18)]
+@pytest.mark.parametrize(("rows", "direct"), [(16383, False), (16384, True)])
+def test_short_runs_are_not_worth_a_read_of_their_own(rows: int, direct: bool) -> None:
+    [piece] = pieces(fill_of((20000,), (((0, rows, 0),),)))
+    assert piece.direct == direct
 
 
-def test_a_full_window_is_read_alone() -> None:
-    assert spans((0, 1), (1, 64), (65, 1)) == [(0, 1), (1, 65), (65, 66)]
+def test_what_is_cast_is_not_read_where_it_stays() -> None:
+    [piece] = pieces(fill_of((20000,), (((0, 20000, 0),),), load="BF16"))
+    assert (piece.direct, piece.nbytes, piece.end - piece.begin) == (False, 40000, 80000)
 
 
-def test_pieces_that_share_bytes_are_one_window() -> None:
-    """Up to twice the size."""
-    assert spans((0, 60), (10, 60), (20, 108)) == [(0, 128)]
-    assert spans((0, 60), (10, 119)) == [(0, 60), (10, 129)]
+def test_cols() -> None:
+    first, second = pieces(fill_of((1024, 2048), (((0, 1024, 0),), ((512, 1024, 0),))))
+    assert first.copy == Copy((512, 512), Block(0, (2048, 1)), Block(0, (512, 1)))
+    assert (first.begin, first.end) == (8 + 2048, 8 + 511 * 8192 + 4096)
+    assert (second.begin, second.end) == (8 + 512 * 8192 + 2048, 8 + 1023 * 8192 + 4096)
+    assert second.copy.target.offset == 512 * 512
 
 
-def test_figures_for_stores() -> None:
-    assert REMOTE[:5] == (8388608, 8388608, 1048576, 262144, 1048576)
+def test_a_row_of_more_than_a_window() -> None:
+    found = pieces(fill_of((2, 3 * MIB), (((0, 2, 0),), ((0, 2 * MIB, 0),))))
+    assert [piece.begin - 8 for piece in found] == [0, 4 * MIB, 12 * MIB, 16 * MIB]
+    assert [piece.copy for piece in found] == [
+        Copy((MIB,), Block(0, (1,)), Block(place * MIB, (1,))) for place in range(4)
+    ]
 
 
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 64)), max_size=30))
-def test_what_is_read_beside_what_is_needed_is_bounded(steps: list[tuple[int, int]]) -> None:
-    """Law: of pieces that share nothing, each is in one window, and no window is over half gaps, but for `spare`."""
-    pieces, at = [], 0
-    for gap, length in steps:
-        pieces.append(piece(at + gap, length))
-        at += gap + length
-    windows = windows_of(pieces, LIMITS)
-    assert [each for window in windows for each in window.pieces] == pieces
-    for window in windows:
-        needed = window.nbytes
-        assert window.end - window.begin <= min(LIMITS.window, needed + max(needed, LIMITS.spare))
-        assert window.begin == window.pieces[0].begin
-        assert window.end == window.pieces[-1].end
+def test_columns_of_several_ranks_are_cut_at_the_same_rows() -> None:
+    """Also where ranks have more or fewer columns, so that each row is read once."""
+    widths = [(0, 100), (100, 1100), (1100, 2000)]
+    columns = [fill_of((4000, 2000), (((0, 4000, 0),), ((low, high, 0),))) for low, high in widths]
+    found = windows_of((piece for fill in columns for piece in pieces(fill)), LOCAL)
+    assert [(window.begin - 8, window.end - 8) for window in found] == [
+        (row * 8000, min(row + 524, 4000) * 8000) for row in range(0, 4000, 524)
+    ]
+    assert [len(window.pieces) for window in found] == [3] * 8
+    assert not any(window.direct for window in found)
 
 
-@given(st.data())
-def test_a_copy_is_cut_without_loss(data: st.DataObject) -> None:
-    """Law: its parts have each element once; each spans a window at most, and reads through no gap that is too wide."""
-    full = data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=3).map(tuple))
-    shape = tuple(data.draw(st.integers(1, size)) for size in full)
-    copy = collapsed(Copy(shape, Block(0, row_major(full)), Block(0, row_major(shape))))
-    limit, row_gap = data.draw(st.integers(1, 40)), data.draw(st.integers(0, 40))
-    parts = list(cut_copy(copy, limit, row_gap))
-    moved = [pair for part in parts for pair in elements(part)]
-    assert sorted(moved) == sorted(elements(copy))
-    for part in parts:
-        assert reach(part.shape, part.source.strides) <= limit
-        found = sorted(source for source, _ in elements(part))
-        assert all(after - before <= row_gap + 1 for before, after in pairwise(found))
+def test_what_two_ranks_keep_whole_is_read_once() -> None:
+    whole = fill_of((2 * MIB,), (((0, 2 * MIB, 0),),))
+    found = windows_of([*pieces(whole), *pieces(whole)], LOCAL)
+    assert [(window.begin - 8, window.end - 8, len(window.pieces)) for window in found] == [
+        (0, 4 * MIB, 2),
+        (4 * MIB, 8 * MIB, 2),
+    ]
+    assert not found[0].direct
+    assert found[0].nbytes == 8 * MIB
 
 
-def elements(copy: Copy) -> list[tuple[int, int]]:
-    """Where each element is, and where it goes."""
-    return [
-        tuple(
-            block.offset + sum(place * stride for place, stride in zip(places, block.strides, strict=True))
-            for block in (copy.source, copy.target)
-        )
-        for places in product(*map(range, copy.shape))
-    ]  # type: ignore[return-value]
+def small(begin: int, rows: int = 100) -> list[Piece]:
+    return pieces(fill_of((rows,), (((0, rows, 0),),)), begin)
+
+
+def test_small_pieces_near_each_other_are_read_together() -> None:
+    found = windows_of([*small(400 + (16 << 10)), *small(0), *small(40000, 20000), *small(120000)], LOCAL)
+    assert [(window.begin, window.end) for window in found] == [
+        (0, 800 + (16 << 10)),
+        (40000, 120000),
+        (120000, 120400),
+    ]
+    assert [window.direct for window in found] == [False, True, False]
+
+
+def test_small_pieces_far_from_each_other_are_not() -> None:
+    assert len(windows_of([*small(0), *small(401 + (16 << 10))], LOCAL)) == 2
+
+
+def test_no_pieces() -> None:
+    assert windows_of([], LOCAL) == []
+    assert pieces(fill_of((0, 4), ((), ((0, 4, 0),)))) == []
+    assert pieces(fill_of((4,), (((0, 0, 4),),))) == []
+
+
+def test_a_scalar() -> None:
+    [piece] = pieces(fill_of((), ()))
+    assert (piece.begin, piece.end, piece.copy) == (8, 12, Copy((1,), Block(0, (1,)), Block(0, (1,))))
+
+
+def test_the_bytes_that_a_piece_fills() -> None:
+    memory = host_memory(256)
+    memory.flat.copy_(torch.arange(256).to(torch.uint8))
+    [piece] = pieces_of(
+        fill_of((8,), (((2, 4, 0),),)), Header("F32", (8,), "f", 8), Room(Buffer("w", "F32", (2,)), memory, 64), LOCAL
+    )
+    assert piece.place.tolist() == [64, 65, 66, 67, 68, 69, 70, 71]
+
+
+@given(copies(), st.integers(1, 40))
+def test_parts_tile_a_copy(copy: Copy, limit: int) -> None:
+    parts = list(cut_copy(collapsed(copy), limit, limit))
+    assert sorted(pair for part in parts for pair in pairs(part)) == sorted(pairs(copy))
+    assert all(reach(part.shape, part.source.strides) <= limit for part in parts)
+
+
+@given(drawn(), st.sampled_from([8, 16, 64, 512]), st.sampled_from([1, 8, 32]), st.sampled_from([0, 4, 32]))
+def test_each_piece_is_in_one_window(drawn: Drawn, window: int, direct: int, gap: int) -> None:
+    limits = small_windows(window, direct, gap)
+    rooms, _ = rooms_with_noise(drawn)
+    given = [
+        piece
+        for fills, own in zip(drawn.ranks, rooms, strict=True)
+        for fill in fills
+        for piece in pieces_of(fill, drawn.headers[fill.shard.name], own[fill.buffer.name], limits)
+    ]
+    found = windows_of(given, limits)
+    assert sorted(id(piece) for one in found for piece in one.pieces) == sorted(map(id, given))
+    assert [one.begin for one in found] == sorted(one.begin for one in found)
+    for one in found:
+        assert one.begin == min(piece.begin for piece in one.pieces)
+        assert one.end == max(piece.end for piece in one.pieces)
+        assert one.end - one.begin <= 2 * window
+        for piece in one.pieces:
+            others = [other for other in one.pieces if other is not piece]
+            shared = any(other.begin < piece.end and piece.begin < other.end for other in others)
+            assert shared or one.direct == piece.direct

@@ -1,0 +1,65 @@
+"""A device that is none: host memory whose copies are made late, by a thread, as a stream of a real one does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any
+
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class LateCopies(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Copies made inside are left for later."""
+
+    def __init__(self, later: Callable[[Callable[[], object]], object]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.later = later
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.overloadpacket.__name__ in {"copy_", "index_copy_", "index_put_"}:
+            self.later(lambda: func(*args, **(kwargs or {})))
+            return args[0]
+        return func(*args, **(kwargs or {}))
+
+
+class LateStream:
+    """Copies are made in their order by one thread, each after a pause; `mark` waits for those before it."""
+
+    non_blocking = True
+
+    def __init__(self, pause: float = 0.001, fail_at: int | None = None) -> None:
+        self.queue: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self.pause = Event()
+        self.seconds = pause
+        self.fail_at = fail_at
+        self.entries = 0
+        self.lock = Lock()
+        self.thread = Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self) -> None:
+        while action := self.queue.get():
+            self.pause.wait(self.seconds)
+            action()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        with self.lock:
+            self.entries += 1
+            entry = self.entries
+        with LateCopies(self.queue.put):
+            yield
+        if entry == self.fail_at:
+            raise RuntimeError("the device is lost")
+
+    def mark(self) -> Callable[[], object]:
+        done = Event()
+        self.queue.put(done.set)
+        return lambda: done.wait(10) or (_ for _ in ()).throw(AssertionError("never copied"))
+
+    def close(self) -> None:
+        self.queue.put(None)
+        self.thread.join(10)

@@ -1,0 +1,258 @@
+import errno
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+import shardc.runtime as rt
+from shardc.runtime import reading
+from shardc.runtime.files import SourceFile
+from shardc.runtime.memory import Memory, host_memory
+from shardc.runtime.reading import Bounce, carry_out, cores, one_torch_thread, uploaders_for
+from shardc.runtime.strides import Block, Copy
+from shardc.runtime.windows import Piece, Window
+
+KIB = 1024
+
+
+def piece(begin: int, end: int, memory: Memory, at: int = 0, name: str = "w") -> Piece:
+    copy = Copy((end - begin,), Block(0, (1,)), Block(0, (1,)))
+    return Piece(begin, end, name, copy, at, memory, torch.uint8, torch.uint8, end - begin >= 64 * KIB)
+
+
+def window(*pieces: Piece) -> Window:
+    return Window(pieces[0].begin, max(each.end for each in pieces), pieces)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(bytes(range(256)) * KIB)
+    return path
+
+
+@pytest.fixture(params=["mapped", "read"])
+def is_cached(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "read":
+        monkeypatch.setattr(SourceFile, "cached", lambda *_: None)
+
+
+def open_files() -> list[str]:
+    found = {str(each.resolve()) for each in Path("/proc/self/fd").iterdir()}
+    return sorted(each for each in found if each.endswith(".safetensors"))
+
+
+@pytest.mark.usefixtures("is_cached")
+@pytest.mark.parametrize("threads", [None, 1, 4])
+def test_windows_of_both_kinds(path: Path, threads: int | None) -> None:
+    memory = host_memory(256 * KIB)
+    small = [
+        window(piece(k * KIB, k * KIB + 100, memory, k * KIB), piece(k * KIB + 50, k * KIB + KIB, memory, k * KIB + 50))
+        for k in range(64)
+    ]
+    large = [window(piece(64 * KIB, 256 * KIB, memory, 64 * KIB))]
+    done: list[int] = []
+    carry_out({path: [*small, *large]}, threads, done.append)
+    assert memory.flat.tolist() == list(range(256)) * KIB
+    assert done[0] == 0
+    assert sorted(done[1:]) == [1074] * 64 + [192 * KIB]
+    assert open_files() == []
+
+
+def test_no_windows() -> None:
+    done: list[int] = []
+    carry_out({}, None, done.append)
+    assert done == [0]
+
+
+def test_files_are_open_from_their_first_window_to_their_last(tmp_path: Path) -> None:
+    memory, seen = host_memory(4 * KIB), []
+    paths = [tmp_path / f"{name}.safetensors" for name in "abc"]
+    for each in paths:
+        each.write_bytes(bytes(KIB))
+    windows = {each: [window(piece(0, 8, memory)), window(piece(512, 520, memory))] for each in paths}
+    carry_out(windows, 1, lambda _: seen.append([Path(each).stem for each in open_files()]))
+    assert seen == [[], ["a"], [], ["b"], [], ["c"], []]
+
+
+@pytest.mark.usefixtures("is_cached")
+def test_the_first_tensor_that_the_file_lacks_bytes_of(path: Path) -> None:
+    memory = host_memory(4 * KIB)
+    beyond = 256 * KIB
+    one = window(
+        piece(beyond - 90, beyond - 80, memory, name="there"), piece(beyond - 20, beyond + 9, memory, name="cut")
+    )
+    with pytest.raises(rt.ShardError) as caught:
+        carry_out({path: [one]}, 2, lambda _: None)
+    text = "x.safetensors: cut takes bytes 262124..262153, but the file has 262144"
+    assert caught.value.findings == (("SHD406", text),)
+    assert open_files() == []
+
+
+def test_a_read_that_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(SourceFile, "cached", lambda *_: None)
+    monkeypatch.setattr(os, "preadv", fail)
+    memory = host_memory(4 * KIB)
+    with pytest.raises(rt.ShardError) as caught:
+        carry_out({path: [window(piece(8, 16, memory))]}, 2, lambda _: None)
+    text = "x.safetensors: w takes bytes 8..16, of which some can't be read: Input/output error"
+    assert caught.value.findings == (("SHD406", text),)
+    assert open_files() == []
+
+
+def test_a_file_that_has_vanished(path: Path) -> None:
+    path.unlink()
+    with pytest.raises(rt.ShardError) as caught:
+        carry_out({path: [window(piece(8, 16, host_memory(64)))]}, 2, lambda _: None)
+    assert caught.value.findings == (("SHD406", "x.safetensors: No such file or directory"),)
+
+
+def test_an_error_stops_the_other_threads(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first window fails once the second is begun, and no third is."""
+    seen: list[int] = []
+    second, stopped = threading.Event(), threading.Event()
+
+    class Watched(reading.Jobs):
+        def stop(self) -> None:
+            super().stop()
+            stopped.set()
+
+    def read_window(file: SourceFile, one: Window, *_: object) -> None:
+        seen.append(one.begin)
+        if one.begin == 0:
+            second.wait(10)
+            raise ValueError("first")
+        second.set()
+        stopped.wait(10)
+
+    monkeypatch.setattr(reading, "Jobs", Watched)
+    monkeypatch.setattr(reading, "read_window", read_window)
+    memory = host_memory(64)
+    with pytest.raises(ValueError, match="first"):
+        carry_out({path: [window(piece(k * KIB, k * KIB + 8, memory)) for k in range(9)]}, 2, lambda _: None)
+    assert sorted(seen) == [0, KIB]
+    assert open_files() == []
+
+
+def test_the_first_error_is_kept() -> None:
+    jobs, errors = reading.Jobs({}, lambda _: None), [ValueError("first"), ValueError("second")]
+    for error in errors:
+        jobs.fail(error)
+    assert jobs.errors == errors[:1]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_an_error_of_the_callers_own(path: Path, error: type[BaseException]) -> None:
+    def progress(count: int) -> None:
+        if count:
+            raise error
+
+    before = torch.get_num_threads()
+    memory = host_memory(64)
+    with pytest.raises(error):
+        carry_out({path: [window(piece(8, 16, memory)), window(piece(32 * KIB, 32 * KIB + 8, memory))]}, 2, progress)
+    assert open_files() == []
+    assert torch.get_num_threads() == before
+
+
+def test_a_thread_that_cannot_be_started(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threads that were started are not left waiting for it."""
+    start, started = threading.Thread.start, []
+
+    def refuse(thread: threading.Thread) -> None:
+        started.append(thread)
+        if len(started) == 3:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    before = torch.get_num_threads()
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        carry_out({path: [window(piece(8, 16, host_memory(64)))]}, 4, lambda _: None)
+    assert torch.get_num_threads() == before
+    assert not any(thread.is_alive() for thread in started)
+
+
+def test_threads_copy_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(reading, "read_window", lambda *_: seen.append(torch.get_num_threads()))
+    torch.set_num_threads(2)
+    memory = host_memory(64)
+    carry_out({path: [window(piece(8 * k, 8 * k + 8, memory)) for k in range(9)]}, 3, lambda _: None)
+    assert seen == [1] * 9
+    assert torch.get_num_threads() == 2
+
+
+def test_two_loads_at_once_leave_the_number_of_threads(path: Path) -> None:
+    torch.set_num_threads(2)
+    memory, found = host_memory(64), []
+
+    def load() -> None:
+        for _ in range(20):
+            carry_out({path: [window(piece(8, 16, memory))]}, 2, lambda _: None)
+            found.append(torch.get_num_threads())
+
+    loads = [threading.Thread(target=load) for _ in range(4)]
+    for each in loads:
+        each.start()
+    for each in loads:
+        each.join(60)
+    assert found == [2] * 80
+    assert torch.get_num_threads() == 2
+
+
+def test_the_number_of_threads_comes_back_after_an_error() -> None:
+    torch.set_num_threads(2)
+    with pytest.raises(ValueError, match="no"), one_torch_thread():
+        assert torch.get_num_threads() == 1
+        raise ValueError("no")
+    assert torch.get_num_threads() == 2
+
+
+def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 4}, raising=False)
+    assert cores() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert cores() == 6
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert cores() == 1
+
+
+def test_one_buffer_for_all_windows() -> None:
+    bounce = Bounce()
+    first = bounce.room(3, 1000)
+    assert (first.nbytes, first.data_ptr() % 64) == (997, 3)
+    assert bounce.room(64, 5000).data_ptr() == first.data_ptr() - 3
+    wide = bounce.room(1, 6 << 20)
+    assert wide.nbytes == (6 << 20) - 1
+    assert wide.data_ptr() % 64 == 1
+    assert bounce.room(0, 6 << 20).data_ptr() == wide.data_ptr() - 1
+
+
+def test_buffers_for_the_largest_window_of_each_device(path: Path) -> None:
+    there, host = Memory(torch.empty(4 * KIB, dtype=torch.uint8, device="meta")), host_memory(64)
+    windows = {
+        path: [
+            window(piece(0, 100, there), piece(50, 110, there), piece(60, 64, host)),
+            window(piece(500, 600, there)),
+        ]
+    }
+    uploaders = uploaders_for(windows, 3)
+    assert list(uploaders) == [torch.device("meta")]
+    ring = uploaders[torch.device("meta")].ring
+    assert [slot.memory.flat.nbytes for slot in ring.slots] == [192] * 6
+    assert uploaders_for({path: [window(piece(0, 8, host))]}, 3) == {}
+
+
+@pytest.fixture(autouse=True)
+def torch_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)

@@ -16,7 +16,7 @@ KIMI_EXPERTS = 384
 
 
 def kimi_sized(folder: Path) -> Path:
-    """DeepSeek-R1 in NVFP4 with as many experts as Kimi-K2.5, as a table: 270,092 tensors."""
+    """DeepSeek-R1 in NVFP4 with as many experts as Kimi-K2.5, as a table: 269,836 tensors."""
     table: dict[str, Any] = json.loads(R1_NVFP4.read_text())
     experts = table["config"]["n_routed_experts"]
     table["config"]["n_routed_experts"] = KIMI_EXPERTS

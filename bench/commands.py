@@ -14,6 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from big_checkpoints import R1_NVFP4, kimi_sized
+
 ROOT = Path(__file__).parent.parent
 SHARDC = [sys.executable, "-m", "shardc"]
 
@@ -26,18 +28,27 @@ def first(spec: str) -> str:
 
 OLD_LLAMA, OLD_GLM = first("llama"), first("glm5_next")
 NVFP4 = "specs/checkpoints/glm-5.3-flash-nvfp4.json"
+R1 = str(R1_NVFP4.relative_to(ROOT))
+KIMI = str(kimi_sized(Path(tempfile.mkdtemp())))
+PLAN_R1 = [*SHARDC, "plan", "specs/deepseek_v3.yaml", "--tp", "8"]
 COMMANDS = {
     "python -c pass": [sys.executable, "-c", "pass"],
     "import torch": [sys.executable, "-c", "import torch"],
     "import shardc.cli.check": [sys.executable, "-c", "import shardc.cli.check"],
+    "--help": [*SHARDC, "--help"],
     "check llama (3 targets, 291 tensors)": [*SHARDC, "check", "specs/llama.yaml"],
     "check glm5_next (2 targets, 189,182 tensors)": [*SHARDC, "check", "specs/glm5_next.yaml"],
     "check all of specs/": [*SHARDC, "check"],
     "build --check": [*SHARDC, "build", "--check"],
     "verify glm-5.3-flash-nvfp4 (113,074 tensors)": [*SHARDC, "verify", NVFP4],
+    "verify deepseek-r1-nvfp4 (180,364 tensors)": [*SHARDC, "verify", R1],
+    "verify the same with 384 experts (269,836 tensors)": [*SHARDC, "verify", KIMI],
     "verify specs/checkpoints": [*SHARDC, "verify", "specs/checkpoints"],
     "plan glm5_next --config, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--config", NVFP4, "--tp", "8"],
     "plan glm5_next --checkpoint, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--checkpoint", NVFP4, "--tp", "8"],
+    "plan deepseek-r1-nvfp4 --config, tp=8": [*PLAN_R1, "--config", R1],
+    "plan deepseek-r1-nvfp4 --checkpoint, tp=8": [*PLAN_R1, "--checkpoint", R1],
+    "plan the same with 384 experts --checkpoint, tp=8": [*PLAN_R1, "--checkpoint", KIMI],
     "diff of llama, its first version against now": [*SHARDC, "diff", "--against", OLD_LLAMA, "specs/llama.yaml"],
     "diff of glm5_next, its first version against now": [*SHARDC, "diff", "--against", OLD_GLM, "specs/glm5_next.yaml"],
     "diff of nothing": [*SHARDC, "diff", "--against", "HEAD"],

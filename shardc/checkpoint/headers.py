@@ -52,7 +52,10 @@ def is_count(value: object) -> bool:
 
 def is_pair(value: object) -> bool:
     """Whether a JSON value is two counts in ascending order: offsets, or the ends of a range."""
-    return isinstance(value, list) and len(value) == 2 and all(map(is_count, value)) and value[0] <= value[1]
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    first, last = value
+    return is_count(first) and is_count(last) and bool(first <= last)
 
 
 def as_shape(value: object) -> tuple[int, ...] | None:

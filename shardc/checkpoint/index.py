@@ -10,7 +10,7 @@ from shardc.checkpoint.file_findings import bad_index, quoted, shown
 from shardc.checkpoint.headers import Header
 from shardc.checkpoint.json_text import read_json
 from shardc.checkpoint.shadowed import shadowed
-from shardc.checkpoint.stored import Stored, read_stored
+from shardc.checkpoint.stored import Stored, read_each_stored
 from shardc.diagnostics import Diagnostic
 from shardc.diagnostics.findings import counts
 
@@ -59,8 +59,8 @@ def read_weights(directory: Path) -> tuple[Weights | None, list[Diagnostic]]:
 
 
 def _read_all(directory: Path, files: Sequence[str], weights: Weights) -> Iterator[Diagnostic]:
-    for file in files:
-        stored, findings = read_stored(directory / file)
+    read = read_each_stored([directory / file for file in files])
+    for file, (stored, findings) in zip(files, read, strict=True):
         yield from findings
         repeated: dict[str, list[str]] = {}
         for name, tensor in (stored or {}).items():
@@ -95,18 +95,25 @@ def _read_indexed(index: Path, present: set[str], weights: Weights) -> Iterator[
         )
         return
     held: dict[str, Mapping[str, Stored]] = {}
-    for file, names in _by_file(weight_map).items():
-        if {"/", "\\", "\0"} & set(file) or file in ("", ".", ".."):
+    by_file = _by_file(weight_map)
+    read = read_each_stored([index.parent / file for file in by_file if _is_plain(file) and file in present])
+    for file, names in by_file.items():
+        if not _is_plain(file):
             yield _bad_name(index, file, names)
         elif file not in present:
             yield _missing(index, file, names)
         else:
-            stored, findings = read_stored(index.parent / file)
+            stored, findings = next(read)
             yield from findings
             if stored is not None:
                 held[file] = stored
                 yield from _take_named(index, file, names, stored, weights)
     yield from shadowed(index, held, weight_map)
+
+
+def _is_plain(file: str) -> bool:
+    """Whether an index names a file beside it."""
+    return not {"/", "\\", "\0"} & set(file) and file not in ("", ".", "..")
 
 
 def _by_file(weight_map: Mapping[str, str]) -> dict[str, list[str]]:

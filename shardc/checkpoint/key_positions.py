@@ -20,10 +20,15 @@ def find_key(text: str, keys: Sequence[str]) -> int | None:
             depth += 1
         elif token[0] in ("}", "]"):
             depth -= 1
-        elif token["colon"] and depth == found + 1 and json.loads(token["string"]) == keys[found]:
+        elif token["colon"] and depth == found + 1 and _decoded(token["string"]) == keys[found]:
             found += 1
             if found == len(keys):
                 return token.start()
         elif token["colon"] and depth == found:
             return None
     return None
+
+
+def _decoded(string: str) -> str:
+    """What a JSON string says."""
+    return str(json.loads(string)) if "\\" in string else string[1:-1]

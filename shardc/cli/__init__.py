@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import traceback
 
@@ -9,6 +10,9 @@ import click
 
 from shardc.cli.output import HELP
 from shardc.diagnostics import ShardcBug
+
+#: Python's 700 would have the garbage collector look through what a command keeps to its end, again and again.
+OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 _COMMANDS = {
     "build": "Check the specs and write generated/.",
@@ -50,6 +54,7 @@ def shardc() -> None:
 
 def main() -> None:
     """The console script. A bug of shardc is exit code 3, with a traceback and words that say so."""
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     try:
         shardc(standalone_mode=True)
     except ShardcBug as bug:

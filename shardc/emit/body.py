@@ -9,14 +9,13 @@ from itertools import count, groupby
 from operator import attrgetter
 
 from shardc.emit.axes import index_values, options
-from shardc.emit.brackets import WIDTH, Code, call, dict_of, lines, prefixed, tuple_of
+from shardc.emit.brackets import WIDTH, Code, call, dict_of, lines, prefixed
 from shardc.emit.dims import Dims
+from shardc.emit.families import Families, loops_around
 from shardc.emit.outputs import output_code
 from shardc.emit.python import code, identifier, name_code, quote
-from shardc.emit.strides import nested_parts, stride_code
-from shardc.layout.expr import Expr, Logic, Name, names, segments_of, walk
+from shardc.layout.expr import Expr, Logic, Name, names, walk
 from shardc.layout.show import show
-from shardc.plan.kinds import axes_in
 from shardc.plan.resolved import Axis, Contract, Entry, Resolved, Symbol
 from shardc.plan.stages import Ends
 from shardc.plan.summed import inputs_of
@@ -30,6 +29,11 @@ class Body:
     out: list[str] = field(default_factory=list)
     needs_lcm: bool = False
     variables: dict[Expr, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    @property
+    def families(self) -> Families:
+        return Families(self.resolved, self.variables, self.taken)
 
     def write(self) -> list[str]:
         """The lines of the function's body."""
@@ -99,8 +103,9 @@ class Body:
 
     def _regions(self, dims: Dims) -> None:
         """One variable for each split dim that does not depend on an index: what the rank keeps of it."""
-        taken = {*self.resolved.symbols, *self.resolved.axes, *self.resolved.lets}
-        taken |= {name for e in self.resolved.entries for name in (*e.axes, *e.lets, *(loop.index for loop in e.loops))}
+        self.taken = {*self.resolved.symbols, *self.resolved.axes, *self.resolved.lets}
+        for e in self.resolved.entries:
+            self.taken |= {*e.axes, *e.lets, *(loop.index for loop in e.loops)}
         for entry in self.resolved.entries:
             inner = {loop.index for loop in entry.loops} | entry.axes.keys()
             own = Dims(dims.axes, {**self.resolved.lets, **entry.lets})
@@ -114,8 +119,8 @@ class Body:
                         1,
                     )
                     self._line("# and after them, where there is a third number, so many rows of zero.", 1)
-                name = _variable(written, taken)
-                taken.add(name)
+                name = _variable(written, self.taken)
+                self.taken.add(name)
                 self.variables[expr] = name
                 regions = dims.regions(written if not names(written) & entry.lets.keys() else expr)
                 assert regions is not None
@@ -147,28 +152,43 @@ class Body:
         depth = self._conditions([w for w in shared if not _indices(w, first)], 1)
         is_alike = all(entry.on == first.on for entry in entries)
         depth = self._ends(first.on if is_alike else {}, depth)
-        bound: set[str] = set()
+        inner_lets = {k: v for k, v in first.lets.items() if names(v) & inner}
+        families = [self.families.code(entry, dims) for entry in entries]
+        bound = [{identifier(loop.index)} for loop in first.loops]
+        if bound:
+            bound[-1] |= set(map(identifier, (*first.axes, *inner_lets)))
+        around = [loops_around(family, bound) for family in families]
         pending = [w for w in shared if _indices(w, first)]
-        for loop in first.loops:
+        for number, loop in enumerate(first.loops):
+            self._outside(entries, families, [i for i, level in enumerate(around) if level == number], depth)
             self._line(f"for {identifier(loop.index)} in {index_values(loop, dims.axes)}:", depth)
             depth += 1
-            bound.add(loop.index)
-            ready = [w for w in pending if _indices(w, first) <= bound]
+            passed = {outer.index for outer in first.loops[: number + 1]}
+            ready = [w for w in pending if _indices(w, first) <= passed]
             pending = [w for w in pending if w not in ready]
             depth = self._conditions(ready, depth)
         for axis in first.axes.values():
             self._axis(axis, depth)
         self._summed(first.axes, entries, depth)
-        self._lets({k: v for k, v in first.lets.items() if names(v) & inner}, dims, depth)
+        self._lets(inner_lets, dims, depth)
         prefix = _common_prefix(entries)
         if prefix:
             self._line(f"at = {name_code(prefix)}", depth)
-        for entry in entries:
+        for entry, family in zip(entries, families, strict=True):
             own = [when for when in entry.when if when not in shared]
-            inside = self._conditions(own, depth)
-            self._tensor(entry, prefix, dims, self._ends({} if is_alike else entry.on, inside))
+            inside = self._ends({} if is_alike else entry.on, self._conditions(own, depth))
+            self._code(call("yield rt.Tensor", _named(prefix, entry.pattern), family), inside)
         for output in (output for output in self.resolved.outputs if output.group == group):
             self._code(output_code(output, dims, partial(_named, prefix)), depth)
+
+    def _outside(self, entries: list[Entry], families: list[Code], which: list[int], depth: int) -> None:
+        """Gives variables to the families that can be said before the next loop."""
+        own = {family for family in families if isinstance(family, str)}
+        for i in which:
+            name = self.families.variable(_common_prefix(entries), entries[i].pattern, own)
+            own.add(name)
+            self._code(prefixed(f"{name} = ", families[i]), depth)
+            families[i] = name
 
     def _conditions(self, whens: Iterable[Expr], depth: int) -> int:
         """Nested `if`s; a condition too long for a line is one for each part of its `and`."""
@@ -187,68 +207,6 @@ class Body:
             self._line(f"if {' or '.join(f'mesh[{quote(over)}].is_{end}' for end in ends)}:", depth)
             depth += 1
         return depth
-
-    def _tensor(self, entry: Entry, prefix: str, dims: Dims, depth: int) -> None:
-        name = _named(prefix, entry.pattern)
-        shape = tuple_of([dims.size(expr) for expr in entry.written])
-        spec = self.resolved.spec.dtype
-        dtype = tuple_of([quote(d) for d in entry.dtypes]) if entry.dtypes != tuple(spec.file) else "DTYPE"
-        items: list[Code] = [name, shape, quote(entry.kind), dtype]
-        at = self._at(entry, dims)
-        if at:
-            items.append(prefixed("at=", dict_of(at)))
-        if entry.load is not None:
-            items.append(f"load={quote(entry.load)}")
-        if [f.name for f in entry.formats] != ["dense"]:
-            items.append(prefixed("formats=", tuple_of([quote(f.name) for f in entry.formats])))
-            items += _units(entry, dims)
-            if entry.swapped:
-                items.append("swapped=True")
-        if entry.optional:
-            items.append("optional=True")
-        if entry.tie is not None:
-            tied = quote(entry.tie.name)
-            when = entry.tie.when
-            items.append(f"tied_to={tied}" if when is None else f"tied_to={tied} if {code(when)} else None")
-        self._code(call("yield rt.Tensor", *items), depth)
-
-    def _at(self, entry: Entry, dims: Dims) -> list[Code]:
-        out: list[Code] = []
-        for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True)):
-            if i == entry.rank0_dim:
-                axis = self.resolved.summed.get(entry.pattern)
-                summed = identifier(axis) if axis else 'mesh["tp"]'
-                out.append(f"{i}: rt.rank0({summed}, {dims.size(written)})")
-            elif (regions := self.variables.get(expr) or dims.regions(written)) is not None:
-                out.append(prefixed(f"{i}: ", regions))
-        return out
-
-
-def _units(entry: Entry, dims: Dims) -> list[Code]:
-    """What formats need to know: rows of one element of each axis, and the parts of concatenations."""
-    units: list[Code] = []
-    segments: list[Code] = []
-    nested: list[Code] = []
-    for i, (expr, written) in enumerate(zip(entry.dims, entry.written, strict=True)):
-        if i not in (entry.out_dim, entry.in_dim):
-            continue
-        for axis in dict.fromkeys(axes_in(expr, dims.axes)):
-            for root, stride in stride_code(written, axis, dims):
-                units.append(tuple_of([quote(root), str(i), stride]))
-        parts = segments_of(written, dims.lets)
-        if len(parts) > 1:
-            segments.append(prefixed(f"{i}: ", tuple_of([dims.size(part) for part in parts])))
-        inside = dict.fromkeys(dims.code(size) for size in nested_parts(written, dims))
-        if inside:
-            nested.append(prefixed(f"{i}: ", tuple_of(list(inside))))
-    out: list[Code] = []
-    if units:
-        out.append(prefixed("units=", tuple_of(list(dict.fromkeys(units)))))
-    if segments:
-        out.append(prefixed("segments=", dict_of(segments)))
-    if nested:
-        out.append(prefixed("nested=", dict_of(nested)))
-    return out
 
 
 def _variable(written: Expr, taken: set[str]) -> str:
@@ -286,4 +244,4 @@ def _named(prefix: str, pattern: str) -> str:
     """A name pattern as code, by the variable `at` where it begins with the prefix."""
     if not prefix or not pattern.startswith(prefix):
         return name_code(pattern)
-    return f"at + {quote(pattern.removeprefix(prefix))}"
+    return f"at + {name_code(pattern.removeprefix(prefix))}"

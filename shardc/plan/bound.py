@@ -146,7 +146,7 @@ class Bound:
     def placed(self) -> list[Family]:
         """One family for each way in which not every rank keeps names: an axis selects them, or `only` does."""
         ways = {
-            (family.selecting, tuple(family.env.items()), tuple(family.entry.on.items())): family
+            (family.selecting, family.env_key, tuple(family.entry.on.items())): family
             for family in self.families
             if family.selecting or family.entry.on
         }
@@ -158,7 +158,7 @@ class Bound:
         found: dict[AxisKey, tuple[Family, str]] = {}
         for family in self.families:
             for axis in inputs_of(family.entry, self.axes_of(family)):
-                found.setdefault((axis, tuple(family.env.items())), (family, axis))
+                found.setdefault((axis, family.env_key), (family, axis))
         return list(found.values())
 
 

@@ -149,7 +149,7 @@ def _deal(bound: Bound, mesh: Mapping[str, int], out: Compiled) -> dict[AxisKey,
     for axis in bound.resolved.axes.values():
         deal(axis, {}, ())
     for family in bound.families:
-        env_key = tuple(family.env.items())
+        env_key = family.env_key
         for axis in family.entry.axes.values():
             if (axis.name, env_key) not in splits and (axis.name, env_key) not in failed:
                 deal(axis, family.env, env_key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from shardc.layout.regions import Scope
 from shardc.plan.resolved import Entry
@@ -25,6 +26,11 @@ class Family:
     stored: Stored
     scope: Scope
     summed: str | None = None
+
+    @cached_property
+    def env_key(self) -> tuple[tuple[str, int], ...]:
+        """The values of its indices, hashable."""
+        return tuple(self.env.items())
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from shardc.plan.family import Family
 from shardc.plan.resolved import in_order
 from shardc.plan.stages import is_on
 from shardc.plan.stored import StoredPart
-from shardc.plan.stored_dims import StoredDim, segments, stored_dims
+from shardc.plan.stored_dims import StoredDim, stored_dims
 from shardc.plan.summed import is_whole
 from shardc.spec.dtypes import SIZES
 
@@ -95,7 +95,7 @@ class Plan:
         """The splits of the axes that this family's shape can name."""
         if not family.entry.axes:
             return self._of_the_spec
-        env = tuple(family.env.items())
+        env = family.env_key
         own = {axis.name: self.splits[axis.name, env] for axis in family.entry.axes.values()}
         return {**self._of_the_spec, **own}
 
@@ -112,7 +112,7 @@ class Plan:
         over = family.over[dim]
         if not over:
             return merge([(0, family.shape[dim], 0)])
-        key = (id(family.entry.dims[dim]), tuple(family.env.items()), *(rank.get(m, 0) for m in over))
+        key = (id(family.entry.dims[dim]), family.env_key, *[rank.get(m, 0) for m in over])
         found = self._dims.get(key)
         if found is None:
             found = self._dims[key] = regions(family.entry.dims[dim], self.scope(family, rank))
@@ -139,7 +139,7 @@ class Plan:
         if dim.dim is None or not dim.over:
             return merge([(0, dim.size, 0)])
         regions = self.dim(dim.family, dim.dim, rank)
-        return regions if dim.unit is None else in_entries(regions, segments(dim.family, dim.dim), *dim.ratio)
+        return regions if dim.unit is None else in_entries(regions, dim.segments, *dim.ratio)
 
     def cut_everywhere(self, dim: StoredDim) -> list[Regions]:
         """The regions of a dim by rank; CutError where its units do not come out whole (SHD213) or are cut (SHD212)."""

@@ -96,7 +96,7 @@ def _prove_names(plan: Plan, family: Family) -> None:
     """A name that an axis selects is kept by as many ranks as the axis declares; one that `only` pins, by its ranks."""
     for axis in family.selecting:
         split = plan.splits_of(family)[axis]
-        key = (split.axis, tuple(family.env.items()), len(split.shares))
+        key = (split.axis, family.env_key, len(split.shares))
         if key in plan.bound.proved:
             continue
         plan.bound.proved.add(key)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from shardc.layout.expr import segments_of
 from shardc.layout.nested import nested_parts
@@ -30,24 +31,24 @@ class StoredDim:
     dim: int | None
     unit: PartDim | None
 
-    @property
+    @cached_property
     def over(self) -> tuple[str, ...]:
         """The mesh dims whose ranks keep different rows of it."""
         if self.dim is None or (self.unit and self.unit.whole):
             return ()
         return self.family.over[self.dim]
 
-    @property
+    @cached_property
     def alike(self) -> Hashable:
         """Equal for dims of one bound spec that are cut alike on every mesh."""
         if self.dim is None:
             return self.unit
         entry = self.family.entry
-        env = tuple(self.family.env.items())
+        env = self.family.env_key
         rank0 = (self.family.summed or "tp") if entry.rank0_dim == self.dim else None
         return id(entry.dims[self.dim]), env, self.family.shape[self.dim], self.unit, rank0
 
-    @property
+    @cached_property
     def ratio(self) -> tuple[int, int]:
         """(unit, count): `count` entries for each `unit` elements of the weight."""
         if self.unit is None:
@@ -55,7 +56,7 @@ class StoredDim:
         assert isinstance(self.unit.unit, int) and isinstance(self.unit.count, int)
         return self.unit.unit, self.unit.count
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The full size, in elements of the stored tensor; CutError (SHD213) where units do not come out whole."""
         unit, count = self.ratio
@@ -63,7 +64,13 @@ class StoredDim:
             return count
         if self.unit is None:
             return self.family.shape[self.dim]
-        return entries(segments(self.family, self.dim), unit, count, self.unit.ceil)
+        return entries(self.segments, unit, count, self.unit.ceil)
+
+    @cached_property
+    def segments(self) -> tuple[int, ...]:
+        """Sizes of the segments of the weight's dim that it follows."""
+        assert self.dim is not None
+        return segments(self.family, self.dim)
 
     def check_nested(self) -> None:
         """CutError (SHD213) where a unit would span two parts of a concatenation inside a product."""

@@ -23,7 +23,7 @@ from shardc.runtime.regions import Region, local_size, normalise, pieces, rank0
 from shardc.runtime.resharding import shard_tensors
 from shardc.runtime.shards import Shard
 from shardc.runtime.splits import axis, per, summed, within
-from shardc.runtime.tensors import Dim, Format, Part, Spec, Tensor
+from shardc.runtime.tensors import Dim, Family, Format, Part, Spec, Tensor
 
 ORDER: tuple[str, ...] = (
     "errors",
@@ -49,6 +49,7 @@ ORDER: tuple[str, ...] = (
     "indexes",
     "refusals",
     "choices",
+    "chooser",
     "companions",
     "shards",
     "cutting",
@@ -89,6 +90,7 @@ __all__ = [
     "Config",
     "Contents",
     "Dim",
+    "Family",
     "Finding",
     "Format",
     "Granules",

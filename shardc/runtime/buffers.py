@@ -13,7 +13,7 @@ from shardc.runtime.moves import Move, rows_interleaved, rows_kept, rows_turned
 from shardc.runtime.outputs import Output, by_name, elements, name_of
 from shardc.runtime.regions import local_size, normalise
 from shardc.runtime.shards import Shard
-from shardc.runtime.tensors import Dim, Tensor
+from shardc.runtime.tensors import Dim, Family, Tensor
 
 
 class Buffer(NamedTuple):
@@ -39,11 +39,11 @@ class Place(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """One file tensor of a member, how it is stored, and its tensor of the spec."""
+    """One file tensor of a member, how it is stored, and the family of its tensor."""
 
     shard: Shard
     stored: Stored
-    tensor: Tensor
+    family: Family
 
 
 Places = dict[str, Place]
@@ -53,7 +53,7 @@ def places_of(
     outputs: Iterable[Output], tensors: Iterable[Tensor], choices: Choices, shards: Iterable[Shard]
 ) -> Places:
     """The place of each shard that goes into an output. Raises SHD105, SHD212, SHD230 and SHD420, all together."""
-    named = {tensor.name: tensor for tensor in tensors}
+    families = {tensor.name: tensor.family for tensor in tensors}
     kept = {shard.name: shard for shard in shards}
     places: Places = {}
     findings: list[Finding] = []
@@ -61,7 +61,7 @@ def places_of(
         first = choices[name_of(slices[0].members[0])]
         for stored in first.stored if first else ():
             part = stored.part.named(stem_of(name)) if stored.part else name
-            members = [joints_of(output, stored, named, choices, kept) for output in slices]
+            members = [joints_of(output, stored, families, choices, kept) for output in slices]
             several = list(mixed(part, {one.shard.name: one.shard.local_dtype for joints in members for one in joints}))
             findings += several
             try:
@@ -80,7 +80,7 @@ def places_of(
 
 
 def joints_of(
-    output: Output, stored: Stored, tensors: Mapping[str, Tensor], choices: Choices, shards: Mapping[str, Shard]
+    output: Output, stored: Stored, families: Mapping[str, Family], choices: Choices, shards: Mapping[str, Shard]
 ) -> list[Joint]:
     """The members' file tensors that are the same part as `stored`."""
     joints = []
@@ -88,7 +88,7 @@ def joints_of(
         choice = choices[name]
         own = part_of_choice(choice, stored.part) if choice else None
         if own:
-            joints.append(Joint(shards[own.name], own, tensors[name]))
+            joints.append(Joint(shards[own.name], own, families[name]))
     return joints
 
 
@@ -117,20 +117,20 @@ def part_places(name: str, output: Output, joints: list[Joint], slices: int) -> 
 
 def out_dim(output: Output, joints: list[Joint]) -> int | None:
     """The output dim of a part; None for a scalar. Raises SHD230 for a part without one."""
-    shard, stored, tensor = joints[0]
+    shard, stored, family = joints[0]
     if stored.part is None:
-        return output.dim if tensor.shape else None
+        return output.dim if family.shape else None
     if not stored.part.dims:
         return None
     for i, follows in enumerate(stored.part.dims):
         if follows.role == "out":
-            return tensor.leading + i
+            return family.leading + i
     raise ShardError(("SHD230", f"{shard.name} has no output dim to put it together along"))
 
 
 def moves_of(output: Output, joints: list[Joint], rows: list[int]) -> list[tuple[Move, ...]]:
     """The moves of each member; `rows` are their local rows. Raises SHD212 and SHD230."""
-    weight_rows = [local_rows(joint.tensor, output.dim) for joint in joints]
+    weight_rows = [local_rows(joint.family, output.dim) for joint in joints]
     part = joints[0].stored.part
     follows = next((dim for dim in part.dims if dim.role == "out"), Dim("out")) if part else Dim("out")
     unit, words = int(follows.unit), int(follows.entries)
@@ -157,6 +157,6 @@ def moves_of(output: Output, joints: list[Joint], rows: list[int]) -> list[tuple
     return moves
 
 
-def local_rows(tensor: Tensor, dim: int) -> int:
+def local_rows(family: Family, dim: int) -> int:
     """Rows that a rank keeps of a dim of a tensor, unpacked."""
-    return local_size(normalise(tensor.at[dim])) if dim in tensor.at else tensor.shape[dim]
+    return local_size(normalise(family.at[dim])) if dim in family.at else family.shape[dim]

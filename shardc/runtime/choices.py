@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
 from shardc.runtime.settling import Extent, Facts, settled_parts, shape_of
-from shardc.runtime.tensors import DENSE, Format, Formats, Part, Tensor
+from shardc.runtime.tensors import DENSE, Family, Format, Formats, Part, Tensor
 
 Headers = Mapping[str, Header]
 
 
 class Stored(NamedTuple):
-    """One file tensor of a tensor. `part`: None for a dense one. `scalar`: the file's shape of a scalar, () or (1,)."""
+    """One file tensor of a tensor. `part`: None for a dense one. `shape`: the file's; None where there is no file."""
 
     name: str
     dtype: str
     part: Part | None
-    scalar: tuple[int, ...] = ()
+    shape: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """How tensors are stored: their format, and the (dtype, part, shape) of each of their file tensors."""
+
+    format: str
+    parts: tuple[tuple[str, Part | None, tuple[int, ...] | None], ...]
+
+
+class Choice(NamedTuple):
+    """The names of a tensor's file tensors, and how they are stored; a way is one object for all that share it."""
+
+    names: tuple[str, ...]
+    way: Way
+
+    @property
+    def format(self) -> str:
+        """The format of the tensor."""
+        return self.way.format
+
+    @property
+    def stored(self) -> tuple[Stored, ...]:
+        """Its file tensors."""
+        return tuple(Stored(name, *part) for name, part in zip(self.names, self.way.parts, strict=True))
 
 
 class Candidate(NamedTuple):
@@ -31,12 +56,10 @@ class Candidate(NamedTuple):
     dtypes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The format of a tensor, and its file tensors."""
-
-    format: str
-    stored: tuple[Stored, ...]
+def choice_of(format: str, stored: Iterable[Stored]) -> Choice:
+    """The choice of one tensor by itself."""
+    names, *parts = zip(*stored, strict=True)
+    return Choice(names, Way(format, tuple(zip(*parts, strict=True))))
 
 
 def choose(tensor: Tensor, formats: Formats, headers: Headers | None, facts: Mapping[str, Facts]) -> Choice | None:
@@ -46,7 +69,7 @@ def choose(tensor: Tensor, formats: Formats, headers: Headers | None, facts: Map
     Raises SHD401 (a companion is missing) and SHD404 (a dtype fits no format).
     """
     if headers is None:
-        return None if tensor.tied_to else first_choice(tensor, formats, facts)
+        return None if tensor.family.tied_to else first_choice(tensor, formats, facts)
     fitting = [
         candidate
         for candidate in candidates(tensor, formats)
@@ -56,7 +79,7 @@ def choose(tensor: Tensor, formats: Formats, headers: Headers | None, facts: Map
         chosen = best(fitting, tensor, formats, headers, facts)
         if chosen.format == DENSE:
             header = headers[chosen.name]
-            return Choice(DENSE, (Stored(tensor.name, header.dtype, None, scalar_shape(header)),))
+            return choice_of(DENSE, [Stored(tensor.name, header.dtype, None, header.shape)])
         parts = parts_of(tensor, formats[chosen.format], headers, facts[chosen.format])
         return with_companions(tensor, chosen, parts, headers)
     if any(name in headers for name in file_names(tensor, formats)):
@@ -66,9 +89,9 @@ def choose(tensor: Tensor, formats: Formats, headers: Headers | None, facts: Map
 
 def candidates(tensor: Tensor, formats: Formats) -> Iterator[Candidate]:
     """The formats of a tensor, in the order in which it lists them."""
-    for name in tensor.formats:
+    for name in tensor.family.formats:
         if name == DENSE:
-            yield Candidate(DENSE, tensor.name, tensor.dtype)
+            yield Candidate(DENSE, tensor.name, tensor.family.dtype)
         else:
             first = formats[name].parts[0]
             yield Candidate(name, first.named(tensor.stem), first.dtypes)
@@ -98,14 +121,18 @@ def is_there(part: Part, tensor: Tensor, headers: Headers) -> bool:
     header = headers.get(part.named(tensor.stem))
     if header is None:
         return part.optional
-    dims = len(header.shape) == tensor.leading + len(part.dims) if part.dims else header.shape in ((), (1,))
+    dims = len(header.shape) == tensor.family.leading + len(part.dims) if part.dims else header.shape in ((), (1,))
     return header.dtype in part.dtypes and dims
 
 
 def is_exact(part: Part, tensor: Tensor, headers: Headers) -> bool:
     """Whether a part, where the file has it, has its sizes."""
     header = headers.get(part.named(tensor.stem))
-    return header is None or not part.dims or header.shape[tensor.leading :] == shape_of(part, extent_of(tensor))
+    return (
+        header is None
+        or not part.dims
+        or header.shape[tensor.family.leading :] == shape_of(part, extent_of(tensor.family))
+    )
 
 
 def parts_of(tensor: Tensor, format: Format, headers: Headers | None, facts: Facts) -> tuple[Part, ...]:
@@ -113,22 +140,25 @@ def parts_of(tensor: Tensor, format: Format, headers: Headers | None, facts: Fac
     if not format.sizes and not format.flags:
         return format.parts
     found = [headers.get(part.named(tensor.stem)) if headers else None for part in format.parts]
-    return settled_parts(format, facts, extent_of(tensor), tuple(header.shape if header else None for header in found))
+    return settled_parts(
+        format, facts, extent_of(tensor.family), tuple(header.shape if header else None for header in found)
+    )
 
 
-def extent_of(tensor: Tensor) -> Extent:
+def extent_of(family: Family) -> Extent:
     """A weight's sizes, as formats see them."""
-    roles = tensor.roles
-    return Extent(tensor.shape[roles["out"]], tensor.shape[roles["in"]], tensor.leading)
+    roles = family.roles
+    return Extent(family.shape[roles["out"]], family.shape[roles["in"]], family.leading)
 
 
 def first_choice(tensor: Tensor, formats: Formats, facts: Mapping[str, Facts]) -> Choice:
     """The format a tensor lists first, as if the file were yet to be written."""
-    name = tensor.formats[0]
+    family = tensor.family
+    name = family.formats[0]
     if name == DENSE:
-        return Choice(DENSE, (Stored(tensor.name, tensor.dtype[0], None),))
+        return choice_of(DENSE, [Stored(tensor.name, family.dtype[0], None)])
     parts = [part for part in parts_of(tensor, formats[name], None, facts[name]) if not part.optional]
-    return Choice(name, tuple(Stored(part.named(tensor.stem), part.dtypes[0], part) for part in parts))
+    return choice_of(name, [Stored(part.named(tensor.stem), part.dtypes[0], part) for part in parts])
 
 
 def with_companions(tensor: Tensor, chosen: Candidate, parts: tuple[Part, ...], headers: Headers) -> Choice:
@@ -140,7 +170,7 @@ def with_companions(tensor: Tensor, chosen: Candidate, parts: tuple[Part, ...], 
         name = part.named(stem)
         header = headers.get(name)
         if header and header.dtype in part.dtypes:
-            stored.append(Stored(name, header.dtype, part, scalar_shape(header)))
+            stored.append(Stored(name, header.dtype, part, header.shape))
         elif header:
             findings.append(dtype_finding(name, header, [Candidate(chosen.format, name, part.dtypes)]))
         elif not part.optional:
@@ -148,7 +178,7 @@ def with_companions(tensor: Tensor, chosen: Candidate, parts: tuple[Part, ...], 
             findings.append(("SHD401", f"{name} is missing: {found}"))
     if findings:
         raise ShardError(*findings)
-    return Choice(chosen.format, tuple(stored))
+    return choice_of(chosen.format, stored)
 
 
 def no_fit(tensor: Tensor, formats: Formats, headers: Headers) -> Finding:
@@ -174,10 +204,5 @@ def missing_finding(tensor: Tensor, formats: Formats) -> Finding:
 
 def file_names(tensor: Tensor, formats: Formats) -> list[str]:
     """Every name that the file may use for a tensor, in any of its formats."""
-    parts = [part.named(tensor.stem) for name in tensor.formats if name != DENSE for part in formats[name].parts]
-    return [tensor.name, *parts] if DENSE in tensor.formats else parts
-
-
-def scalar_shape(header: Header) -> tuple[int, ...]:
-    """How the file writes a scalar: as [] or as [1]."""
-    return (1,) if header.shape == (1,) else ()
+    parts = [part.named(tensor.stem) for name in tensor.family.formats if name != DENSE for part in formats[name].parts]
+    return [tensor.name, *parts] if DENSE in tensor.family.formats else parts

@@ -21,8 +21,9 @@ class Contents(NamedTuple):
 
     def size(self, pattern: str, dim: int) -> tuple[str, int] | None:
         """A dim, as stored, of the first tensor whose name matches the glob, and in words where it is from."""
+        headers = self.headers or {}
+        end = pattern.rpartition("*")[2]
         matches = re.compile(translate(pattern)).match
-        for name, header in (self.headers or {}).items():
-            if matches(name):
-                return (f"dim {dim} of {name}", header.shape[dim]) if dim < len(header.shape) else None
-        return None
+        name = next((name for name in headers if name.endswith(end) and matches(name)), None)
+        shape = headers[name].shape if name is not None else ()
+        return (f"dim {dim} of {name}", shape[dim]) if dim < len(shape) else None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from fnmatch import translate
 
 from shardc.runtime.choices import Headers
-from shardc.runtime.cutting import cut
+from shardc.runtime.collector import collector_at_rest
+from shardc.runtime.cutting import laid_out
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.planning import Survey
-from shardc.runtime.shards import Shard
 
 
+@collector_at_rest()
 def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> None:
     """Every tensor of the spec is in the file as it should be, and the file has no other.
 
@@ -20,29 +20,30 @@ def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -
     SHD404 (dtype), SHD105 (claimed twice) and SHD213 (no whole number of quantisation units).
     """
     findings = list(survey.findings)
-    shards: list[Shard] = []
     try:
-        shards = cut(survey.tensors, survey.choices)
+        findings += shape_findings(survey)
     except ShardError as error:
         findings += error.findings
-    findings += shape_findings(shards, headers)
     findings += unexpected(survey, headers, ignored)
     if findings:
         raise ShardError(*findings)
 
 
-def shape_findings(shards: Iterable[Shard], headers: Headers) -> list[Finding]:
-    """SHD403 for every file tensor whose shape is not the spec's."""
+def shape_findings(survey: Survey) -> list[Finding]:
+    """SHD403 for every file tensor whose shape is not the spec's. Raises SHD212 and SHD213."""
     return [
-        ("SHD403", f"{shard.name}: shape {list(found)} in the file, {list(shard.shape)} by the spec")
-        for shard in shards
-        if (found := headers[shard.name].shape) != shard.shape
+        ("SHD403", f"{name}: shape {list(found or ())} in the file, {list(shard.shape)} by the spec")
+        for choice, alike in laid_out(survey.tensors, survey.choices)
+        for name, shard, (_, _, found) in zip(choice.names, alike, choice.way.parts, strict=True)
+        if found != shard.shape
     ]
 
 
 def unexpected(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> list[Finding]:
     """SHD402 for every file tensor that the spec neither claims nor ignores."""
-    claimed = {stored.name for choice in survey.choices.values() if choice for stored in choice.stored}
+    claimed = {name for choice in survey.choices.values() if choice for name in choice.names}
+    if len(claimed) == len(headers):
+        return []
     others = headers.keys() - claimed - survey.claimed
     ignore = re.compile("|".join(map(translate, ignored))).match if ignored else None
     return [

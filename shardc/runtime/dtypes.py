@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 import torch
@@ -31,6 +32,7 @@ FILE_DTYPES: dict[torch.dtype, str] = {dtype: name for name, dtype in reversed(T
 CASTABLE = ("F16", "BF16", "F32", "F64")
 
 
+@lru_cache(maxsize=4096)
 def nbytes(dtype: str, shape: tuple[int, ...]) -> int:
     """Bytes of a tensor in the file."""
     return prod(shape) * TORCH_DTYPES[dtype].itemsize

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from math import gcd, lcm
 
-from shardc.runtime.choices import Choice
+from shardc.runtime.choices import Way
 from shardc.runtime.cutting import Choices
-from shardc.runtime.tensors import Tensor
+from shardc.runtime.tensors import Family, Tensor
 
 
 def no_granules() -> defaultdict[str, int]:
@@ -25,24 +25,21 @@ def granules(tensors: Iterable[Tensor], choices: Choices) -> defaultdict[str, in
     seen = set()
     for tensor in tensors:
         choice = choices[tensor.name]
-        if choice is None or not tensor.units:
+        if choice is None or (tensor.family, choice.way) in seen:
             continue
-        alike = (tensor.units, len(tensor.shape), tensor.swapped, tuple(id(stored.part) for stored in choice.stored))
-        if alike in seen:
-            continue
-        seen.add(alike)
-        units = units_by_dim(tensor, choice)
-        for axis_name, dim, stride in tensor.units:
+        seen.add((tensor.family, choice.way))
+        units = units_by_dim(tensor.family, choice.way)
+        for axis_name, dim, stride in tensor.family.units:
             for unit in units[dim]:
                 found[axis_name] = lcm(found[axis_name], unit // gcd(unit, stride))
     return found
 
 
-def units_by_dim(tensor: Tensor, choice: Choice) -> defaultdict[int, list[int]]:
-    """The units of a tensor's parts, by the dim of the tensor that they cut."""
+def units_by_dim(family: Family, way: Way) -> defaultdict[int, list[int]]:
+    """The units of a weight's parts, by the dim of the weight that they cut."""
     units: defaultdict[int, list[int]] = defaultdict(list)
-    for stored in choice.stored:
-        for dim in stored.part.dims if stored.part else ():
+    for _, part, _ in way.parts:
+        for dim in part.dims if part else ():
             if dim.role and not dim.whole:
-                units[tensor.roles[dim.role]].append(int(dim.unit))
+                units[family.roles[dim.role]].append(int(dim.unit))
     return units

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from os import SEEK_END
+from sys import intern
 from typing import Any, NamedTuple
 
-from shardc.runtime.arithmetic import is_whole_number
+from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.dtypes import TORCH_DTYPES, nbytes
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.locations import Location
 
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
+FIELDS = frozenset(("dtype", "shape", "data_offsets"))
 
 
 class Header(NamedTuple):
@@ -47,20 +49,24 @@ def read_header_text(path: Location) -> tuple[bytes, int]:
     return text, file_bytes
 
 
+@collector_at_rest()
 def parse_headers(path: Location, text: bytes, file_bytes: int) -> dict[str, Header]:
-    """The tensors that the header of a file says it has. Raises SHD406 with every fault."""
+    """The tensors that the header of a file says it has, equal shapes as one object. Raises SHD406 with all faults."""
     entries = parse_object(path, text)
     entries.pop("__metadata__", None)
-    data_start = LENGTH_BYTES + len(text)
+    file, data_start = str(path), LENGTH_BYTES + len(text)
     findings: list[Finding] = []
     headers: dict[str, Header] = {}
+    shapes: dict[tuple[int, ...], tuple[int, ...]] = {}
     for name, entry in entries.items():
         fault = entry_fault(entry)
         if fault:
             findings.append(("SHD406", f"{path.name}: {name}: {fault}"))
         else:
-            begin, end = (data_start + offset for offset in entry["data_offsets"])
-            headers[name] = Header(entry["dtype"], tuple(entry["shape"]), str(path), begin, end)
+            begin, end = entry["data_offsets"]
+            shape = tuple(entry["shape"])
+            shape = shapes.setdefault(shape, shape)
+            headers[name] = Header(intern(entry["dtype"]), shape, file, data_start + begin, data_start + end)
     if not findings:
         faults = tiling_faults(headers, data_start, file_bytes - data_start)
         findings = [("SHD406", f"{path.name}: {fault}") for fault in faults]
@@ -101,7 +107,7 @@ def length_fault(length: int, file_bytes: int) -> str | None:
 
 def entry_fault(entry: Any) -> str | None:
     """What is wrong with one tensor's entry, in words."""
-    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+    if not isinstance(entry, dict) or entry.keys() != FIELDS:
         return "its entry needs dtype, shape and data_offsets, and nothing else"
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in TORCH_DTYPES:
@@ -116,7 +122,12 @@ def entry_fault(entry: Any) -> str | None:
 
 def are_sizes(values: Any) -> bool:
     """True for a list of whole numbers from 0 up."""
-    return isinstance(values, list) and all(is_whole_number(value) and value >= 0 for value in values)
+    if not isinstance(values, list):
+        return False
+    for value in values:  # noqa: SIM110 - `all` takes four times as long
+        if type(value) is not int or value < 0:
+            return False
+    return True
 
 
 def tiling_faults(headers: dict[str, Header], data_start: int, data_bytes: int) -> list[str]:

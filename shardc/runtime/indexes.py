@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header, parse_headers, read_header_text, read_object
 from shardc.runtime.locations import Location
@@ -28,6 +29,7 @@ def read_config(directory: Location) -> dict[str, Any]:
     return config | {"adapter": read_object(adapter)} if adapter.is_file() else config
 
 
+@collector_at_rest()
 def read_headers(directory: Location) -> dict[str, Header]:
     """Every tensor of a checkpoint by name. An index decides which file holds it; without one, all files count.
 
@@ -91,6 +93,8 @@ def read_indexed(directory: Location, index: Location, names: dict[str, list[str
 
 def shadowed(index: Location, names: dict[str, list[str]], files: dict[str, dict[str, Header]]) -> list[str]:
     """For each file and each other file that the index prefers: which tensor's copy is left aside, and how many."""
+    if sum(map(len, files.values())) == sum(map(len, names.values())):
+        return []
     preferred = {name: file for file, held in names.items() for name in held}
     copies: dict[tuple[str, str], list[str]] = defaultdict(list)
     for file, headers in files.items():
@@ -104,6 +108,7 @@ def shadowed(index: Location, names: dict[str, list[str]], files: dict[str, dict
     ]
 
 
+@collector_at_rest()
 def read_files(paths: list[Location]) -> dict[str, dict[str, Header]]:
     """The headers of several files, by file name. Raises SHD406 with the faults of all of them, in the files' order.
 

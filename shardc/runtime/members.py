@@ -18,7 +18,7 @@ def whole_outputs(outputs: Iterable[Output], tensors: Iterable[Tensor], choices:
 
     Raises SHD401 (it has some) and SHD420 (in several formats or dtypes), with every output at fault.
     """
-    loads = {tensor.name: tensor.load for tensor in tensors}
+    loads = {tensor.name: tensor.family.load for tensor in tensors}
     whole: list[Output] = []
     findings: list[Finding] = []
     for name, slices in by_name(outputs).items():

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from shardc.runtime.choices import Choice, Headers, choose, file_names, missing_finding
+from shardc.runtime.choices import Choice, Headers, file_names, missing_finding
+from shardc.runtime.chooser import Chooser
 from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.config import Config
 from shardc.runtime.contents import Contents
@@ -38,6 +39,7 @@ class Survey:
     contents: Contents
 
 
+@collector_at_rest()
 def plan(
     describe: Describe, formats: Formats, config: Config, mesh: Mesh, headers: Headers | None = None
 ) -> list[Shard]:
@@ -64,28 +66,31 @@ def take_survey(
     subset: bool = False,
 ) -> Survey:
     """The first pass: all mesh dims at size 1. In a subset of a checkpoint no tensor is missed."""
-    tensors, outputs = apart(describe(config, whole_file(mesh), no_granules(), Contents(headers)))
+    contents = Contents(headers)
+    tensors, outputs = apart(describe(config, whole_file(mesh), no_granules(), contents))
     facts = {name: facts_of(format, config) for name, format in formats.items()}
+    chooser = Chooser(formats, headers, facts)
     choices: dict[str, Choice | None] = {}
     claimed: set[str] = set()
     findings: list[Finding] = []
     for tensor in tensors:
-        choices[tensor.name] = None
         try:
-            choices[tensor.name] = choose(tensor, formats, headers, facts)
+            choice = choices[tensor.name] = chooser.choose(tensor)
         except ShardError as error:
+            choices[tensor.name] = None
             findings += error.findings
             claimed.update(file_names(tensor, formats))
             continue
-        if choices[tensor.name] is None and not (subset or tensor.optional or tensor.tied_to):
+        if choice is None and not (subset or tensor.family.optional or tensor.family.tied_to):
             findings.append(missing_finding(tensor, formats))
     findings += claimed_twice(choices, tensors)
-    return Survey(tensors, outputs, choices, frozenset(claimed), tuple(findings), Contents(headers))
+    return Survey(tensors, outputs, choices, frozenset(claimed), tuple(findings), contents)
 
 
 def claimed_twice(choices: Mapping[str, Choice | None], tensors: list[Tensor]) -> list[Finding]:
     """SHD105 for every file tensor that two tensors of the spec claim."""
-    counts = Counter(stored.name for tensor in tensors if (choice := choices[tensor.name]) for stored in choice.stored)
+    names = [name for tensor in tensors if (choice := choices[tensor.name]) for name in choice.names]
+    counts = Counter(names) if len(set(names)) < len(names) else {}
     return [("SHD105", f"{name} is claimed {count} times") for name, count in counts.items() if count > 1]
 
 

@@ -73,9 +73,10 @@ def is_default_float(shard: Shard, spec: Spec) -> bool:
 
 def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
     """The tied tensors that the file lacks, and what each is tied to. Raises SHD401 where this rank has no twin."""
-    here = {stored.name for tensor in tensors if (choice := choices[tensor.name]) for stored in choice.stored}
-    twins = {tensor.name: tensor.tied_to for tensor in tensors if tensor.tied_to and choices[tensor.name] is None}
-    in_file = {stored.name for choice in choices.values() if choice for stored in choice.stored}
+    here = {name for tensor in tensors if (choice := choices[tensor.name]) for name in choice.names}
+    tied = {tensor.name: tensor.family.tied_to for tensor in tensors if choices[tensor.name] is None}
+    twins = {name: twin for name, twin in tied.items() if twin}
+    in_file = {name for choice in choices.values() if choice for name in choice.names}
     findings: list[Finding] = [
         ("SHD401", f"{name} is tied to {twin}, which this rank does not have")
         if twin in in_file

@@ -51,7 +51,14 @@ class Part:
 
     def named(self, stem: str) -> str:
         """Its name in the file."""
-        return self.name.replace("{stem}", stem)
+        before, after = self.ends
+        return before + stem + after
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What stands before and after the stem in its name."""
+        before, _, after = self.name.partition("{stem}")
+        return before, after
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,9 +74,9 @@ class Format:
     flags: Mapping[str, tuple[tuple[str, ...], str | None]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """One tensor of the checkpoint, and what this rank keeps of it.
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """What tensors that differ in nothing but their names have in common, and what this rank keeps of each.
 
     shape: full, in elements: [out], [out, in], or more dims in front of these.
     kind: shard kind, such as `channel_rows`.
@@ -84,7 +91,6 @@ class Tensor:
     optional: the file may lack it. tied_to: where the file lacks it, it is this tensor.
     """
 
-    name: str
     shape: tuple[int, ...]
     kind: str
     dtype: tuple[str, ...]
@@ -99,11 +105,6 @@ class Tensor:
     tied_to: str | None = None
 
     @property
-    def stem(self) -> str:
-        """The name without its last `.weight`."""
-        return self.name.removesuffix(".weight")
-
-    @property
     def leading(self) -> int:
         """Dims in front of the last two."""
         return max(len(self.shape) - 2, 0)
@@ -115,6 +116,18 @@ class Tensor:
             return {"out": 0}
         last = len(self.shape) - 1
         return {"out": last, "in": last - 1} if self.swapped else {"out": last - 1, "in": last}
+
+
+class Tensor(NamedTuple):
+    """One tensor of the checkpoint; those of one family are planned once."""
+
+    name: str
+    family: Family
+
+    @property
+    def stem(self) -> str:
+        """The name without its last `.weight`."""
+        return self.name.removesuffix(".weight")
 
 
 Formats = Mapping[str, Format]

@@ -1,11 +1,13 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
+from shardc.checkpoint import headers, stored
 from shardc.checkpoint.headers import Header
 from shardc.checkpoint.stored import Stored, read_stored
 from shardc.diagnostics import Diagnostic
@@ -196,3 +198,21 @@ def test_a_file_cut_off_names_every_tensor_it_lost(tmp_path: Path, weights: Weig
     assert finding.message == f"{path}: `b` lies beyond the end of the file"
     assert finding.same_cause == ("c", "d")
     assert finding.help == "the file is damaged or not written by safetensors: download or write it again"
+
+
+def test_files_are_read_ahead_and_told_in_their_order(
+    tmp_path: Path, weights: Weights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second file is read while the first one is; a reader that came alone would wait in vain."""
+    together = Barrier(2)
+    header = b'{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}   '
+    good = weights(tmp_path / "good.safetensors", header, b"xy")
+
+    def read(path: Path) -> headers.RawHeader | Diagnostic:
+        together.wait(timeout=10)
+        return headers.read_raw_header(path)
+
+    monkeypatch.setattr(stored, "read_raw_header", read)
+    (missing, [finding]), (found, none) = stored.read_each_stored([tmp_path / "gone.safetensors", good])
+    assert (missing, finding.code, finding.about) == (None, "SHD406", str(tmp_path / "gone.safetensors"))
+    assert (found, none) == ({"a": Stored(Header("U8", (2,)), 64, 66)}, [])

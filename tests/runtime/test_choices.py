@@ -1,13 +1,13 @@
 import pytest
 
-from shardc.runtime import Dim, Format, Header, Part, ShardError, Tensor
+from shardc.runtime import Dim, Family, Format, Header, Part, ShardError, Tensor
 from shardc.runtime.choices import Choice, file_names
 
 from .choosing import chosen
 from .tiny_model import FORMATS
 
 ALL = ("dense", "block4", "packed")
-WEIGHT = Tensor("q.weight", (16, 8), "column_parallel", ("BF16", "F32"), formats=ALL)
+WEIGHT = Tensor("q.weight", Family((16, 8), "column_parallel", ("BF16", "F32"), formats=ALL))
 BLOCKS = {"mx": Format((Part("{stem}_blocks", ("U8",), ()), Part("{stem}_scales", ("U8",), ())))}
 
 
@@ -56,7 +56,7 @@ def test_nothing_of_the_tensor_is_there() -> None:
 
 def test_without_headers_the_first_format_and_dtypes() -> None:
     assert names_and_dtypes(chosen(WEIGHT, FORMATS)) == [("q.weight", "BF16")]
-    packed = Tensor("q.weight", (16, 8), "column_parallel", ("BF16",), formats=("packed", "dense"))
+    packed = Tensor("q.weight", Family((16, 8), "column_parallel", ("BF16",), formats=("packed", "dense")))
     assert names_and_dtypes(chosen(packed, FORMATS)) == [
         ("q.weight", "U8"),
         ("q.weight_scale", "F8_E4M3"),
@@ -87,12 +87,12 @@ def test_a_companion_without_its_weight() -> None:
 
 
 def test_a_tensor_that_is_never_dense() -> None:
-    experts = Tensor("gate_up", (4, 4), "replicated", ("BF16",), formats=("mx",))
+    experts = Tensor("gate_up", Family((4, 4), "replicated", ("BF16",), formats=("mx",)))
     found = {"gate_up_blocks": Header("U8", ()), "gate_up_scales": Header("U8", (1,))}
     choice = chosen(experts, BLOCKS, found)
     assert names_and_dtypes(choice) == [("gate_up_blocks", "U8"), ("gate_up_scales", "U8")]
     assert choice is not None
-    assert [stored.scalar for stored in choice.stored] == [(), (1,)]
+    assert [stored.shape for stored in choice.stored] == [(), (1,)]
     assert file_names(experts, BLOCKS) == ["gate_up_blocks", "gate_up_scales"]
     assert refusal(experts, {"gate_up_scales": Header("U8", ())}) == (("SHD401", "gate_up_blocks is missing"),)
 
@@ -119,7 +119,7 @@ PACKED = {
 def test_shapes_decide_between_formats_of_the_same_names(
     qweight: tuple[int, ...], config: dict[str, int], format: str, dims: tuple[Dim, ...], listed: tuple[str, ...]
 ) -> None:
-    weight = Tensor("w.weight", (128, 64), "replicated", ("BF16",), formats=listed)
+    weight = Tensor("w.weight", Family((128, 64), "replicated", ("BF16",), formats=listed))
     found = {"w.qweight": Header("I32", qweight), "w.scales": Header("F16", ())}
     choice = chosen(weight, PACKED, found, config)
     assert choice is not None and choice.stored[0].part is not None
@@ -127,6 +127,6 @@ def test_shapes_decide_between_formats_of_the_same_names(
 
 
 def test_shapes_that_fit_none_leave_the_first() -> None:
-    weight = Tensor("w.weight", (128, 64), "replicated", ("BF16",), formats=("cols", "rows"))
+    weight = Tensor("w.weight", Family((128, 64), "replicated", ("BF16",), formats=("cols", "rows")))
     choice = chosen(weight, PACKED, {"w.qweight": Header("I32", (7, 7)), "w.scales": Header("F16", ())})
     assert choice is not None and choice.format == "cols"

@@ -54,9 +54,9 @@ def test_an_output_holds_what_its_runs_say(form: str, tp: tuple[int, int]) -> No
 
 def test_scalars_stand_in_the_order_of_the_output() -> None:
     def tensors(config: object, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor | rt.Output]:
-        yield rt.Tensor("a", (), "replicated", ("F32",))
-        yield rt.Tensor("b", (), "replicated", ("F32",))
-        yield rt.Tensor("c", (), "replicated", ("F32",))
+        yield rt.Tensor("a", rt.Family((), "replicated", ("F32",)))
+        yield rt.Tensor("b", rt.Family((), "replicated", ("F32",)))
+        yield rt.Tensor("c", rt.Family((), "replicated", ("F32",)))
         yield rt.Output("ba", ("b", "a"))
         yield rt.Output("alone", ("c",))
 
@@ -70,13 +70,13 @@ def test_members_that_are_cut_apart_are_told_apart() -> None:
 
     def tensors(config: object, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor | rt.Output]:
         part = rt.axis("columns", 4, mesh["tp"])
-        yield rt.Tensor("a", (1, 4), "row_parallel", ("F32",), at={1: ((part.start, part.stop),)})
-        yield rt.Tensor("b", (1, 2), "replicated", ("F32",))
+        yield rt.Tensor("a", rt.Family((1, 4), "row_parallel", ("F32",), at={1: ((part.start, part.stop),)}))
+        yield rt.Tensor("b", rt.Family((1, 2), "replicated", ("F32",)))
         yield rt.Output("ab", ("a", "b"))
         yield rt.Output("stack", ("c",), slice=(0, 2))
-        yield rt.Tensor("c", (4,), "row_parallel", ("F32",), at={0: ((part.start, part.stop),)})
+        yield rt.Tensor("c", rt.Family((4,), "row_parallel", ("F32",), at={0: ((part.start, part.stop),)}))
         yield rt.Output("stack", ("d",), slice=(1, 2))
-        yield rt.Tensor("d", (2,), "replicated", ("F32",))
+        yield rt.Tensor("d", rt.Family((2,), "replicated", ("F32",)))
 
     full = {"a": torch.ones(1, 4), "b": torch.ones(1, 2), "c": torch.ones(4), "d": torch.ones(2)}
     found = of_rank(rt.Spec(tensors, {}, (), ("tp",), ("F32",)), full, {"tp": (1, 2)})

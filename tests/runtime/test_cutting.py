@@ -1,6 +1,7 @@
 import pytest
 
-from shardc.runtime import Dim, Format, Header, Part, Shard, ShardError, Tensor
+from shardc.runtime import Dim, Family, Format, Header, Part, Shard, ShardError, Tensor
+from shardc.runtime.chooser import Chooser
 from shardc.runtime.cutting import cut
 
 from .choosing import chosen
@@ -15,7 +16,9 @@ def cut_as(format: str, tensor: Tensor) -> dict[str, Shard]:
 
 
 def weight(**options: object) -> Tensor:
-    return Tensor("up.weight", (16, 8), "column_parallel", ("F32",), formats=("dense", "block4", "packed"), **options)  # type: ignore[arg-type]
+    return Tensor(
+        "up.weight", Family((16, 8), "column_parallel", ("F32",), formats=("dense", "block4", "packed"), **options)
+    )  # type: ignore[arg-type]
 
 
 def test_a_dim_that_is_not_cut_is_whole() -> None:
@@ -47,7 +50,7 @@ def test_parts_follow_the_weight_cols() -> None:
 
 def test_leading_dims_stay_in_front() -> None:
     stacked = Tensor(
-        "up.weight", (6, 16, 8), "expert_slices", BF16, at={0: ((2, 4),), 1: ((4, 8),)}, formats=("block4",)
+        "up.weight", Family((6, 16, 8), "expert_slices", BF16, at={0: ((2, 4),), 1: ((4, 8),)}, formats=("block4",))
     )
     shards = cut([stacked], {"up.weight": chosen(stacked, FORMATS)})
     assert [(shard.shape, shard.local_shape) for shard in shards] == [((6, 16, 8), (2, 4, 8)), ((6, 4, 2), (2, 1, 2))]
@@ -56,12 +59,14 @@ def test_leading_dims_stay_in_front() -> None:
 def test_segments_of_a_part() -> None:
     fused = Tensor(
         "qkv.weight",
-        (10, 8),
-        "segmented_rows",
-        BF16,
-        at={0: ((4, 6), (6, 10))},
-        segments={0: (6, 4)},
-        formats=("block4",),
+        Family(
+            (10, 8),
+            "segmented_rows",
+            BF16,
+            at={0: ((4, 6), (6, 10))},
+            segments={0: (6, 4)},
+            formats=("block4",),
+        ),
     )
     _, scale = cut([fused], {"qkv.weight": chosen(fused, FORMATS)})
     assert (scale.shape, scale.at[0]) == ((3, 2), ((1, 3, 0),))
@@ -79,7 +84,7 @@ BLOCKS = {
 
 
 def test_dims_that_follow_none_and_dims_that_are_never_cut() -> None:
-    tensor = Tensor("up", (16, 8), "row_parallel", BF16, at={1: ((4, 8),)}, formats=("blocks",))
+    tensor = Tensor("up", Family((16, 8), "row_parallel", BF16, at={1: ((4, 8),)}, formats=("blocks",)))
     blocks, scales, shape = cut([tensor], {"up": chosen(tensor, BLOCKS)})
     assert (blocks.shape, blocks.at) == ((16, 2, 2), (((0, 16, 0),), ((1, 2, 0),), ((0, 2, 0),)))
     assert (scales.shape, scales.at) == ((16, 2), (((0, 16, 0),), ((0, 2, 0),)))
@@ -90,7 +95,7 @@ def test_dims_that_follow_none_and_dims_that_are_never_cut() -> None:
 def test_in_before_out() -> None:
     """A stacked weight that is dense as [E, in, out]: its blocks are [E, out, in / 4, 2] all the same."""
     tensor = Tensor(
-        "up", (3, 8, 16), "row_parallel", BF16, at={1: ((4, 8, 4),)}, formats=("dense", "blocks"), swapped=True
+        "up", Family((3, 8, 16), "row_parallel", BF16, at={1: ((4, 8, 4),)}, formats=("dense", "blocks"), swapped=True)
     )
     headers = {name: Header(dtype, shape) for name, dtype, shape in (
         ("up_blocks", "U8", (3, 16, 2, 2)), ("up_scales", "U8", (3, 16, 2)), ("up_shape", "I64", (3, 2)),
@@ -108,10 +113,14 @@ def test_only_a_dense_tensor_is_loaded_as_another_dtype() -> None:
     assert {shard.load for shard in cut_as("packed", weight(load="BF16")).values()} == {None}
 
 
-def test_tensors_that_are_alike_share_their_spans() -> None:
-    tensors = [Tensor(f"{n}.weight", (16, 8), "column_parallel", BF16, at={0: ((4, 8),)}) for n in range(2)]
-    first, second = cut(tensors, {tensor.name: chosen(tensor, {}) for tensor in tensors})
+def test_tensors_of_one_family_share_all_but_their_names() -> None:
+    family = Family((16, 8), "column_parallel", BF16, at={0: ((4, 8),)})
+    tensors = [Tensor(f"{n}.weight", family) for n in range(2)]
+    chooser = Chooser({}, None, {})
+    first, second = cut(tensors, {tensor.name: chooser.choose(tensor) for tensor in tensors})
+    assert (first.name, second.name) == ("0.weight", "1.weight")
     assert first.at is second.at
+    assert first[1:] == second[1:]
 
 
 def test_tensors_that_the_file_lacks_are_left_out() -> None:
@@ -120,7 +129,7 @@ def test_tensors_that_the_file_lacks_are_left_out() -> None:
 
 def test_a_part_of_a_repeated_concatenation_that_is_no_whole_units() -> None:
     tensor = Tensor(
-        "qkv.weight", (24, 8), "channel_rows", BF16, at={0: ((0, 12),)}, formats=("block4",), nested={0: (8, 2)}
+        "qkv.weight", Family((24, 8), "channel_rows", BF16, at={0: ((0, 12),)}, formats=("block4",), nested={0: (8, 2)})
     )
     with pytest.raises(ShardError) as caught:
         cut([tensor], {"qkv.weight": chosen(tensor, FORMATS)})
@@ -130,9 +139,9 @@ def test_a_part_of_a_repeated_concatenation_that_is_no_whole_units() -> None:
 
 def test_every_part_that_cannot_be_cut_is_found() -> None:
     tensors = [
-        Tensor("a.weight", (16, 8), "column_parallel", BF16, at={0: ((0, 6),)}, formats=("block4",)),
-        Tensor("b.weight", (16, 9), "column_parallel", BF16, formats=("packed",)),
-        Tensor("c.weight", (16, 8), "column_parallel", BF16, at={0: ((0, 6),)}, formats=("block4",)),
+        Tensor("a.weight", Family((16, 8), "column_parallel", BF16, at={0: ((0, 6),)}, formats=("block4",))),
+        Tensor("b.weight", Family((16, 9), "column_parallel", BF16, formats=("packed",))),
+        Tensor("c.weight", Family((16, 8), "column_parallel", BF16, at={0: ((0, 6),)}, formats=("block4",))),
     ]
     with pytest.raises(ShardError) as caught:
         cut(tensors, {tensor.name: chosen(tensor, FORMATS) for tensor in tensors})

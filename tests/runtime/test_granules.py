@@ -1,4 +1,4 @@
-from shardc.runtime import Dim, Format, Part, Tensor
+from shardc.runtime import Dim, Family, Format, Part, Tensor
 from shardc.runtime.granules import granules
 
 from .choosing import chosen
@@ -33,7 +33,7 @@ def found(*tensors: Tensor) -> dict[str, int]:
 
 
 def tensor(name: str, format: str, *units: tuple[str, int, int], shape: tuple[int, ...] = (1024, 1024)) -> Tensor:
-    return Tensor(name, shape, "replicated", ("BF16",), formats=(format,), units=units)
+    return Tensor(name, Family(shape, "replicated", ("BF16",), formats=(format,), units=units))
 
 
 def test_dense_tensors_have_none() -> None:
@@ -72,6 +72,6 @@ def test_dims_that_are_never_cut_and_parts_that_are_not_there_ask_for_nothing() 
 
 def test_in_before_out() -> None:
     swapped = Tensor(
-        "a", (1024, 1024), "replicated", ("BF16",), formats=("nvfp4",), units=(("inter", 0, 1),), swapped=True
+        "a", Family((1024, 1024), "replicated", ("BF16",), formats=("nvfp4",), units=(("inter", 0, 1),), swapped=True)
     )
     assert found(swapped) == {"inter": 16}

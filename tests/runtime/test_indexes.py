@@ -1,12 +1,13 @@
 import json
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
-from shardc.runtime import ShardError, read_config, read_headers
+from shardc.runtime import ShardError, indexes, read_config, read_headers
 
 
 def save(directory: Path, files: dict[str, list[str]]) -> None:
@@ -121,3 +122,31 @@ def test_config_of_an_adapter(tmp_path: Path) -> None:
     assert read_config(tmp_path) == {"adapter": {"r": 4}}
     (tmp_path / "config.json").write_text('{"hidden_size": 8}')
     assert read_config(tmp_path) == {"hidden_size": 8, "adapter": {"r": 4}}
+
+
+def test_files_are_read_ahead_and_their_faults_told_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second file is read while the first one is; a reader that came alone would wait in vain."""
+    together = Barrier(2)
+
+    def read(path: Path) -> tuple[bytes, int]:
+        together.wait(timeout=10)
+        if path.name == "a.safetensors":
+            raise ShardError(("SHD406", "a.safetensors: broken"))
+        return b"[]", 10
+
+    monkeypatch.setattr(indexes, "read_header_text", read)
+    with pytest.raises(ShardError) as caught:
+        indexes.read_files([tmp_path / "a.safetensors", tmp_path / "b.safetensors"])
+    assert caught.value.findings == (
+        ("SHD406", "a.safetensors: broken"),
+        ("SHD406", "b.safetensors: not a JSON object"),
+    )
+
+
+def test_equal_shapes_of_a_file_are_one_object(tmp_path: Path) -> None:
+    save(tmp_path, {"a.safetensors": ["x", "y"]})
+    headers = read_headers(tmp_path)
+    assert headers["x"].shape is headers["y"].shape
+    assert headers["x"].dtype is headers["y"].dtype

@@ -93,14 +93,18 @@ def big_spec(form: str = "plain") -> rt.Spec:
     def tensors(config: object, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor | rt.Output]:
         heads, inter = rt.axis("heads", 4, mesh["tp"]), rt.axis("inter", 1000, mesh["tp"])
         rows = {0: ((heads.start * 1000, heads.stop * 1000),)}
-        yield rt.Tensor("rows", (4000, 1111), "channel_rows", ("F32",), at=rows)
-        yield rt.Tensor("more_rows", (4000, 1111), "channel_rows", ("F32",), at=rows)
-        yield rt.Tensor("cols", (2500, 1000), "channel_cols", ("F32",), at={1: ((inter.start, inter.stop, 5),)})
-        yield rt.Tensor("all", (3000, 700), "replicated", ("F32",))
-        yield rt.Tensor("bias", (1000,), "rank0", ("F32",), at={0: rt.rank0(mesh["tp"], 1000)})
+        yield rt.Tensor("rows", rt.Family((4000, 1111), "channel_rows", ("F32",), at=rows))
+        yield rt.Tensor("more_rows", rt.Family((4000, 1111), "channel_rows", ("F32",), at=rows))
+        yield rt.Tensor(
+            "cols", rt.Family((2500, 1000), "channel_cols", ("F32",), at={1: ((inter.start, inter.stop, 5),)})
+        )
+        yield rt.Tensor("all", rt.Family((3000, 700), "replicated", ("F32",)))
+        yield rt.Tensor("bias", rt.Family((1000,), "rank0", ("F32",), at={0: rt.rank0(mesh["tp"], 1000)}))
         for expert in range(400):
-            yield rt.Tensor(f"e.{expert}", (8, 1000), "expert_slices", ("F32",), at={1: ((inter.start, inter.stop),)})
-            yield rt.Tensor(f"e.{expert}.scale", (), "replicated", ("F32",))
+            yield rt.Tensor(
+                f"e.{expert}", rt.Family((8, 1000), "expert_slices", ("F32",), at={1: ((inter.start, inter.stop),)})
+            )
+            yield rt.Tensor(f"e.{expert}.scale", rt.Family((), "replicated", ("F32",)))
             if form == "fused":
                 yield rt.Output("experts", (f"e.{expert}",), slice=(expert, 400))
                 yield rt.Output("scales", (f"e.{expert}.scale",), slice=(expert, 400))
@@ -315,8 +319,8 @@ def test_progress_ends_with_all_bytes(big: Path, threads: int) -> None:
 
 def test_progress_where_nothing_is_read(tmp_path: Path) -> None:
     def tensors(_: object, mesh: Mapping[str, rt.MeshDim], *__: object) -> Iterator[rt.Tensor]:
-        yield rt.Tensor("bias", (8,), "rank0", ("F32",), at={0: rt.rank0(mesh["tp"], 8)})
-        yield rt.Tensor("none", (0, 3), "replicated", ("F32",))
+        yield rt.Tensor("bias", rt.Family((8,), "rank0", ("F32",), at={0: rt.rank0(mesh["tp"], 8)}))
+        yield rt.Tensor("none", rt.Family((0, 3), "replicated", ("F32",)))
 
     seen: list[tuple[int, int]] = []
     spec = rt.Spec(tensors, {}, (), ("tp",), ("F32",))
@@ -341,7 +345,7 @@ def test_shapes_without_rows_and_scalars(tmp_path: Path, separate: bool) -> None
 
     def tensors(*_: object) -> Iterator[rt.Tensor]:
         for name, tensor in full.items():
-            yield rt.Tensor(name, tuple(tensor.shape), "replicated", ("F32",))
+            yield rt.Tensor(name, rt.Family(tuple(tensor.shape), "replicated", ("F32",)))
 
     spec = rt.Spec(tensors, {}, (), ("tp",), ("F32",))
     found = rt.load(spec, write_checkpoint(tmp_path, full, {}), rt.mesh(("tp",)), separate=separate)

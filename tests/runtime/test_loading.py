@@ -68,8 +68,8 @@ def test_a_tied_tensor_that_is_there_is_read(tmp_path: Path) -> None:
 def test_a_tied_tensor_without_its_twin(tmp_path: Path, no_allocation: None) -> None:
     def tensors(*_: object) -> list[rt.Tensor]:
         return [
-            rt.Tensor("embed", (4,), "replicated", ("F32",), optional=True),
-            rt.Tensor("head", (4,), "replicated", ("F32",), tied_to="embed"),
+            rt.Tensor("embed", rt.Family((4,), "replicated", ("F32",), optional=True)),
+            rt.Tensor("head", rt.Family((4,), "replicated", ("F32",), tied_to="embed")),
         ]
 
     directory = write_checkpoint(tmp_path, {})
@@ -81,9 +81,9 @@ def test_a_tied_tensor_without_its_twin(tmp_path: Path, no_allocation: None) -> 
 def test_a_tied_tensor_whose_twin_is_on_other_ranks(tmp_path: Path, no_allocation: None) -> None:
     def tensors(_: object, mesh: Mapping[str, rt.MeshDim], *__: object) -> Iterator[rt.Tensor]:
         if mesh["pp"].is_first:
-            yield rt.Tensor("embed", (4,), "replicated", ("F32",))
+            yield rt.Tensor("embed", rt.Family((4,), "replicated", ("F32",)))
         if mesh["pp"].is_last:
-            yield rt.Tensor("head", (4,), "replicated", ("F32",), tied_to="embed")
+            yield rt.Tensor("head", rt.Family((4,), "replicated", ("F32",), tied_to="embed"))
 
     spec = rt.Spec(tensors, {}, (), ("tp", "pp"), ("F32",))
     directory = write_checkpoint(tmp_path, {"embed": torch.zeros(4)})

@@ -13,7 +13,9 @@ def choices(tensors: list[rt.Tensor], headers: dict[str, rt.Header]) -> dict[str
 
 
 def tensor(name: str, load: str | None = None) -> rt.Tensor:
-    return rt.Tensor(name, (8, 8), "replicated", ("BF16", "F32"), load=load, formats=("dense", "packed"), optional=True)
+    return rt.Tensor(
+        name, rt.Family((8, 8), "replicated", ("BF16", "F32"), load=load, formats=("dense", "packed"), optional=True)
+    )
 
 
 def packed(stem: str, *optional: str) -> dict[str, rt.Header]:

@@ -18,17 +18,17 @@ def spec(form: str) -> rt.Spec:
     def tensors(config: object, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor | rt.Output]:
         heads = rt.axis("heads", 4, mesh["tp"])
         experts = rt.axis("experts", 2, mesh["ep"])
-        yield rt.Tensor("a", (24, 2), "channel_rows", ("F32",), at={0: ((heads.start * 6, heads.stop * 6),)})
-        yield rt.Tensor("b", (4, 2), "head_rows", ("F32",), at={0: ((heads.start, heads.stop),)})
+        yield rt.Tensor("a", rt.Family((24, 2), "channel_rows", ("F32",), at={0: ((heads.start * 6, heads.stop * 6),)}))
+        yield rt.Tensor("b", rt.Family((4, 2), "head_rows", ("F32",), at={0: ((heads.start, heads.stop),)}))
         permuted = rt.Permuted("a", (rt.Granules(heads.local, 6, (rt.Turn((2, 3), (3, 1), (1, 2)),)),))
         yield {
             "concat": rt.Output("ab", ("a", "b")),
             "interleave": rt.Output("ab", ("a", "b"), by=(heads,)),
             "permute": rt.Output("ab", (permuted, "b")),
         }[form]
-        yield rt.Tensor("c", (3,), "replicated", ("F32",))
+        yield rt.Tensor("c", rt.Family((3,), "replicated", ("F32",)))
         for expert in range(experts.start, experts.stop):
-            yield rt.Tensor(f"e{expert}", (2,), "expert_slices", ("F32",))
+            yield rt.Tensor(f"e{expert}", rt.Family((2,), "expert_slices", ("F32",)))
             yield rt.Output("e", (f"e{expert}",), slice=(expert - experts.start, experts.local))
 
     return rt.Spec(tensors, {}, (), ("tp", "ep"), ("F32",))

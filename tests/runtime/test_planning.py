@@ -90,8 +90,8 @@ def test_everything_that_is_missing_is_found() -> None:
 
 def test_a_name_that_is_claimed_twice() -> None:
     def twice(config: rt.Config, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor]:
-        yield rt.Tensor("x.weight", (8,), "replicated", ("F32",), formats=("packed",))
-        yield rt.Tensor("x.weight_scale_2", (), "replicated", ("F32",))
+        yield rt.Tensor("x.weight", rt.Family((8,), "replicated", ("F32",), formats=("packed",)))
+        yield rt.Tensor("x.weight_scale_2", rt.Family((), "replicated", ("F32",)))
 
     with pytest.raises(rt.ShardError) as caught:
         rt.plan(twice, {"packed": rt.Format(FORMATS["packed"].parts[2:])}, {}, mesh())
@@ -102,7 +102,7 @@ def test_a_contract_is_checked_on_the_mesh_that_is_asked_for() -> None:
     def small_kernel(config: rt.Config, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor]:
         rows = rt.axis("rows", 8, mesh["tp"])
         rt.contract("small", "rows <= 4", rows.local <= 4, {"rows": rows.local}, mesh["tp"])
-        yield rt.Tensor("x", (8,), "column_parallel", ("F32",), at={0: ((rows.start, rows.stop),)})
+        yield rt.Tensor("x", rt.Family((8,), "column_parallel", ("F32",), at={0: ((rows.start, rows.stop),)}))
 
     assert rt.plan(small_kernel, {}, {}, mesh(tp=(1, 2)))[0].local_shape == (4,)
     with pytest.raises(rt.ShardError, match=r"^SHD301: small needs rows <= 4: rows = 8 on tp rank 0 of 1$"):

@@ -41,7 +41,7 @@ def test_the_file_is_surveyed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def tensors(config: object, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor]:
         seen.append(mesh["tp"].size)
-        yield rt.Tensor("w", (4,), "replicated", ("F32",))
+        yield rt.Tensor("w", rt.Family((4,), "replicated", ("F32",)))
 
     spec = rt.Spec(tensors, {}, (), ("tp",), ("F32",))
     meshes = [rt.mesh(("tp",), extra={"tp": (rank, 2)}) for rank in range(2)]
@@ -69,9 +69,9 @@ def test_no_casts_to_others(dtype: torch.dtype) -> None:
 
 def test_a_twin_of_a_tensor_in_an_output() -> None:
     def tensors(*_: object) -> Iterator[rt.Tensor | rt.Output]:
-        yield rt.Tensor("a", (4,), "replicated", ("F32",))
-        yield rt.Tensor("b", (4,), "replicated", ("F32",))
-        yield rt.Tensor("c", (4,), "replicated", ("F32",), tied_to="a")
+        yield rt.Tensor("a", rt.Family((4,), "replicated", ("F32",)))
+        yield rt.Tensor("b", rt.Family((4,), "replicated", ("F32",)))
+        yield rt.Tensor("c", rt.Family((4,), "replicated", ("F32",), tied_to="a"))
         yield rt.Output("ab", ("a", "b"))
 
     spec = rt.Spec(tensors, {}, (), ("tp",), ("F32",))
@@ -86,7 +86,7 @@ def test_a_twin_of_a_tensor_in_an_output() -> None:
 def test_an_output_of_which_the_file_has_a_part() -> None:
     def tensors(*_: object) -> Iterator[rt.Tensor | rt.Output]:
         for name in "ab":
-            yield rt.Tensor(name, (4,), "replicated", ("F32",), optional=True)
+            yield rt.Tensor(name, rt.Family((4,), "replicated", ("F32",), optional=True))
         yield rt.Output("ab", ("a", "b"))
 
     spec = rt.Spec(tensors, {}, (), ("tp",), ("F32",))

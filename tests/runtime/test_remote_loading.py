@@ -25,7 +25,7 @@ def big_tensors(config: rt.Config, mesh: Mapping[str, rt.MeshDim], *_: object) -
         "stack": {1: ((tp.rank, tp.rank + 1),)},
     }
     for name, at in parts.items():
-        yield rt.Tensor(name, SHAPES[name], "of a test", ("U8",), at=at)
+        yield rt.Tensor(name, rt.Family(SHAPES[name], "of a test", ("U8",), at=at))
 
 
 BIG = rt.Spec(big_tensors, {}, (), ("tp",), ("U8",))

@@ -111,13 +111,13 @@ def test_outputs_are_one_copy_a_member(copy_counter: CopyCounter, form: str) -> 
 
 
 def test_sizes_that_a_rank_has_of_its_own_are_all_that_the_host_gives(copy_counter: CopyCounter) -> None:
-    part = rt.Part("w.shape", ("I64",), (rt.Dim(None, entries=2),), values=("out", "in"))
-    packed = rt.Format((rt.Part("w.packed", ("I32",), (rt.Dim("out"), rt.Dim("in"))), part))
+    part = rt.Part("{stem}.shape", ("I64",), (rt.Dim(None, entries=2),), values=("out", "in"))
+    packed = rt.Format((rt.Part("{stem}.packed", ("I32",), (rt.Dim("out"), rt.Dim("in"))), part))
 
     def tensors(config: object, mesh: Mapping[str, rt.MeshDim], *_: object) -> Iterator[rt.Tensor]:
         rows = rt.axis("rows", 8, mesh["tp"])
         at = {0: ((rows.start, rows.stop),)}
-        yield rt.Tensor("w.weight", (8, 4), "column_parallel", ("F32",), at=at, formats=("packed",))
+        yield rt.Tensor("w.weight", rt.Family((8, 4), "column_parallel", ("F32",), at=at, formats=("packed",)))
 
     spec = rt.Spec(tensors, {"packed": packed}, (), ("tp",), ("F32",))
     full = {"w.packed": torch.ones(8, 4, dtype=torch.int32, device="meta"), "w.shape": torch.ones(2, dtype=torch.int64)}

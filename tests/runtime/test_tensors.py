@@ -1,10 +1,10 @@
 import pytest
 
-from shardc.runtime import Part, Tensor
+from shardc.runtime import Family, Part, Tensor
 
 
-def of_dims(ndim: int, *, swapped: bool = False) -> Tensor:
-    return Tensor("w", (4,) * ndim, "replicated", ("BF16",), swapped=swapped)
+def of_dims(ndim: int, *, swapped: bool = False) -> Family:
+    return Family((4,) * ndim, "replicated", ("BF16",), swapped=swapped)
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_in_before_out(ndim: int, dims: dict[str, int]) -> None:
     ],
 )
 def test_names_of_parts(name: str, part: str, expected: str) -> None:
-    assert Part(part, ("U8",), ()).named(Tensor(name, (4, 4), "replicated", ("BF16",)).stem) == expected
+    assert Part(part, ("U8",), ()).named(Tensor(name, Family((4, 4), "replicated", ("BF16",))).stem) == expected

@@ -59,8 +59,10 @@ def tensors(
     rt.contract("tiny_kernel", "heads >= 1", heads.local >= 1, {"heads": heads.local}, mesh["tp"])
 
     vocab_rows = {0: ((vocab.start, vocab.stop, vocab.pad),)}
-    yield rt.Tensor("embed.weight", (vocab.size, hidden), "vocab_rows", DTYPE, at=vocab_rows)
-    yield rt.Tensor("lm_head.weight", (vocab.size, hidden), "vocab_rows", DTYPE, at=vocab_rows, tied_to="embed.weight")
+    yield rt.Tensor("embed.weight", rt.Family((vocab.size, hidden), "vocab_rows", DTYPE, at=vocab_rows))
+    yield rt.Tensor(
+        "lm_head.weight", rt.Family((vocab.size, hidden), "vocab_rows", DTYPE, at=vocab_rows, tied_to="embed.weight")
+    )
 
     q, kv = heads.size * dim, kv_heads.size * dim
     q_span = (heads.start * dim, heads.stop * dim)
@@ -68,17 +70,19 @@ def tensors(
     v_span = (k_span[0] + kv, k_span[1] + kv)
     yield rt.Tensor(
         "qkv.weight",
-        (q + 2 * kv, hidden),
-        "segmented_rows",
-        DTYPE,
-        at={0: (q_span, k_span, v_span)},
-        segments={0: (q, kv, kv)},
+        rt.Family(
+            (q + 2 * kv, hidden),
+            "segmented_rows",
+            DTYPE,
+            at={0: (q_span, k_span, v_span)},
+            segments={0: (q, kv, kv)},
+        ),
     )
-    yield rt.Tensor("o_proj.weight", (hidden, q), "channel_cols", DTYPE, at={1: (q_span,)})
-    yield rt.Tensor("o_proj.bias", (hidden,), "rank0", DTYPE, at={0: rt.rank0(mesh["tp"], hidden)})
-    yield rt.Tensor("A_log", (heads.size,), "head_rows", ("F32",), at={0: ((heads.start, heads.stop),)})
-    yield rt.Tensor("norm.weight", (hidden,), "replicated", DTYPE, load="F32")
-    yield rt.Tensor("scale", (), "replicated", DTYPE, optional=True)
+    yield rt.Tensor("o_proj.weight", rt.Family((hidden, q), "channel_cols", DTYPE, at={1: (q_span,)}))
+    yield rt.Tensor("o_proj.bias", rt.Family((hidden,), "rank0", DTYPE, at={0: rt.rank0(mesh["tp"], hidden)}))
+    yield rt.Tensor("A_log", rt.Family((heads.size,), "head_rows", ("F32",), at={0: ((heads.start, heads.stop),)}))
+    yield rt.Tensor("norm.weight", rt.Family((hidden,), "replicated", DTYPE, load="F32"))
+    yield rt.Tensor("scale", rt.Family((), "replicated", DTYPE, optional=True))
     for expert in range(experts.start, experts.stop):
         at = f"experts.{expert}."
         rows = {0: ((inter.start, inter.stop),)}
@@ -86,21 +90,25 @@ def tensors(
         formats = ("dense", "block4", "packed")
         yield rt.Tensor(
             at + "up.weight",
-            (inter.size, hidden),
-            "expert_slices + column_parallel",
-            DTYPE,
-            at=rows,
-            formats=formats,
-            units=(("inter", 0, 1),),
+            rt.Family(
+                (inter.size, hidden),
+                "expert_slices + column_parallel",
+                DTYPE,
+                at=rows,
+                formats=formats,
+                units=(("inter", 0, 1),),
+            ),
         )
         yield rt.Tensor(
             at + "down.weight",
-            (hidden, inter.size),
-            "expert_slices + row_parallel",
-            DTYPE,
-            at=cols,
-            formats=formats,
-            units=(("inter", 1, 1),),
+            rt.Family(
+                (hidden, inter.size),
+                "expert_slices + row_parallel",
+                DTYPE,
+                at=cols,
+                formats=formats,
+                units=(("inter", 1, 1),),
+            ),
         )
 
 

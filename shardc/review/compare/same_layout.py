@@ -81,7 +81,7 @@ class Layouts:
 
     def _axis(self, name: str, family: Family) -> Hashable:
         """Equal for axes that are dealt alike on every mesh; the granule is the one that formats ask for, too."""
-        key = name, tuple(family.env.items())
+        key = name, family.env_key
         if key not in self._axes:
             axis = self._bound.axes_of(family)[name]
             size = number(axis.size, {**self._bound.values, **family.env})

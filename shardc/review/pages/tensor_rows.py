@@ -134,7 +134,7 @@ def picture_dims(dims: Sequence[StoredDim]) -> list[object]:
 
 def axis_key(family: Family, axis: str) -> AxisKey:
     """The key of an axis that a family names: its group's own, or the spec's."""
-    return (axis, tuple(family.env.items()) if axis in family.entry.axes else ())
+    return (axis, family.env_key if axis in family.entry.axes else ())
 
 
 def _only(row: TensorRow) -> list[str]:

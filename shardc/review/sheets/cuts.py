@@ -146,7 +146,7 @@ class Cuts:
             return None
         axes = self.bound.axes_of(family)
         mentioned = axes_of_dims(family.entry.dims, axes) | {*family.selecting, *filter(None, [family.summed])}
-        env = tuple(family.env.items())
+        env = family.env_key
         for name in (name for name in axes if name in mentioned):
             axis: str | None = name
             while axis is not None:
@@ -164,7 +164,7 @@ def _alike(dim: StoredDim) -> Hashable:
     if dim.dim is None or family.entry.axes:
         return dim.alike
     rank0 = family.entry.rank0_dim == dim.dim and (family.summed or "tp")
-    return family.entry.dims[dim.dim], tuple(family.env.items()), family.shape[dim.dim], dim.unit, rank0
+    return family.entry.dims[dim.dim], family.env_key, family.shape[dim.dim], dim.unit, rank0
 
 
 def named(mesh: Mapping[str, int]) -> str:

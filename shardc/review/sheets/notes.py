@@ -56,7 +56,7 @@ def _selecting(cuts: Cuts, on: OnMesh, over: str) -> Iterator[tuple[str, Split]]
     for family in cuts.bound.placed:
         axes = cuts.bound.axes_of(family)
         for axis in (axis for axis in family.selecting if axes[axis].over == over):
-            split = on.plan.splits.get((axis, tuple(family.env.items()) if axis in family.entry.axes else ()))
+            split = on.plan.splits.get((axis, family.env_key if axis in family.entry.axes else ()))
             if split is not None:
                 yield axis, split
 

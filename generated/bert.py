@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "bert"
+DIGEST = "0d361f32cfd6"
 ARCHITECTURES = ("BertModel",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -111,7 +113,7 @@ def tensors(
         yield rt.Tensor("pooler.dense.bias", (hidden,), "replicated", DTYPE)
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "chatglm"
+DIGEST = "f14c6a619d4c"
 ARCHITECTURES = ("ChatGLMForConditionalGeneration", "ChatGLMModel")
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16")
@@ -113,7 +115,7 @@ def tensors(
         yield rt.Tensor("transformer.output_layer.weight", (vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at})
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

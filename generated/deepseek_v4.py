@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "deepseek_v4"
+DIGEST = "5ae89c74c10e"
 ARCHITECTURES = ("DeepseekV4ForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -463,7 +465,7 @@ def tensors(
         yield rt.Tensor("head.weight", (vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at})
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -18,6 +18,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "falcon_h1"
+DIGEST = "9a7e3243bc4b"
 ARCHITECTURES = ("FalconH1ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -249,7 +251,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

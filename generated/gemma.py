@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "gemma"
+DIGEST = "5b364cde0792"
 ARCHITECTURES = ("GemmaForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -131,7 +133,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

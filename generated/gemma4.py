@@ -18,6 +18,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "gemma4"
+DIGEST = "98a0d657d91f"
 ARCHITECTURES = ("Gemma4ForConditionalGeneration",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -315,7 +317,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

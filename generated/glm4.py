@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "glm4"
+DIGEST = "317f3b1d3086"
 ARCHITECTURES = ("Glm4ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -166,7 +168,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

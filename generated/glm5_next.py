@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "glm5_next"
+DIGEST = "0bf6e6e2241a"
 ARCHITECTURES = ("Glm5NextForConditionalGeneration",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -589,7 +591,7 @@ def tensors(
         yield rt.Tensor("lm_head.weight", (vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at})
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -19,6 +19,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "llama"
+DIGEST = "e6603e3230d4"
 ARCHITECTURES = ("LlamaForCausalLM", "MistralForCausalLM", "SmolLM3ForCausalLM")
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -423,7 +425,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -18,6 +18,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "llama4"
+DIGEST = "e6c4deb34868"
 ARCHITECTURES = ("Llama4ForConditionalGeneration",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -378,7 +380,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

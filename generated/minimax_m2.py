@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "minimax_m2"
+DIGEST = "f1db388b6e35"
 ARCHITECTURES = ("MiniMaxM2ForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -198,7 +200,7 @@ def tensors(
         yield rt.Tensor("lm_head.weight", (vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at})
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -19,6 +19,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "nemotron_h"
+DIGEST = "2551b31c175b"
 ARCHITECTURES = ("NemotronHForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -318,7 +320,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "olmo2"
+DIGEST = "70b4a1bdec55"
 ARCHITECTURES = ("Olmo2ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F32")
@@ -147,7 +149,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -19,6 +19,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen1"
+DIGEST = "5163c341122a"
 ARCHITECTURES = ("QWenLMHeadModel",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -224,7 +226,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

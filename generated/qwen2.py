@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen2"
+DIGEST = "a280221c97dd"
 ARCHITECTURES = ("Qwen2ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -146,7 +148,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

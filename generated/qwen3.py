@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen3"
+DIGEST = "5f034fbe700c"
 ARCHITECTURES = ("Qwen3ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -176,7 +178,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen3_next"
+DIGEST = "5c6b9d407855"
 ARCHITECTURES = ("Qwen3NextForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -418,7 +420,7 @@ def tensors(
         yield rt.Tensor("lm_head.weight", (vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at})
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen3_vl_moe"
+DIGEST = "efb76f856c70"
 ARCHITECTURES = ("Qwen3VLMoeForConditionalGeneration",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -299,7 +301,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -54,6 +54,8 @@ ORDER: tuple[str, ...] = (
     "cutting",
     "granules",
     "planning",
+    "manifests",
+    "presharded",
     "coverage",
     "members",
     "moves",

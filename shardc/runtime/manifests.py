@@ -17,7 +17,7 @@ from shardc.runtime.regions import Spans
 SET_MANIFEST = "shardc.json"
 RANK_MANIFEST = "rank.json"
 MANIFEST_FORMAT = 1
-MAX_RECTANGLES = 1_000_000
+MAX_RECTANGLES = 1 << 16
 
 
 class Cut(NamedTuple):
@@ -112,13 +112,13 @@ def read_set(directory: Path) -> SetManifest:
     path = directory / SET_MANIFEST
     found = manifest_object(path)
     files, index = text_by_name(path, found, "files"), found.get("index")
-    elsewhere = [name for name in files if not is_plain(name)]
+    elsewhere = [name for name in files if not (is_plain(name) and name.endswith(".safetensors"))]
     if elsewhere:
-        raise broken_manifest(path, f"files: {elsewhere[0]!r} is no plain file name")
+        raise broken_manifest(path, f"files: {elsewhere[0]!r} is no name of a safetensors file")
     if index is not None and not (isinstance(index, list) and len(index) == 2 and all(map(is_text, index))):
         raise broken_manifest(path, "index: no name and text")
-    if index is not None and not is_plain(index[0]):
-        raise broken_manifest(path, f"index: {index[0]!r} is no plain file name")
+    if index is not None and not (is_plain(index[0]) and index[0].endswith(".safetensors.index.json")):
+        raise broken_manifest(path, f"index: {index[0]!r} is no name of an index")
     return SetManifest(cut_of(path, found), files, tuple(index) if index else None)
 
 

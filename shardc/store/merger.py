@@ -10,7 +10,7 @@ import torch
 from shardc.runtime.dtypes import TORCH_DTYPES
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
-from shardc.runtime.manifests import original_headers
+from shardc.runtime.manifests import RANK_MANIFEST, original_headers
 from shardc.runtime.rectangles import Rectangle, zero_rectangles
 from shardc.store.blocks import blocks, moved, shape_of, whole
 from shardc.store.companions import copy_small_files
@@ -66,8 +66,11 @@ class Merger:
 
     def _filled(self, content: Content) -> Content:
         name = content.name
-        if name in self.ranked.originals:
-            return content._replace(given=self.ranked.originals[name])
+        given = self.ranked.originals.get(name)
+        if given is not None and len(given) != content.nbytes:
+            raise ShardError(("SHD406", f"{RANK_MANIFEST}: {name} has {len(given)} bytes of {content.nbytes}"))
+        if given is not None:
+            return content._replace(given=given)
         return content._replace(patches=self.ranked.patches(name), replicas=self.ranked.replicas(name))
 
     def _checked(self, contents: Iterator[Content]) -> Iterator[Content]:

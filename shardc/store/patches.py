@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -44,10 +45,20 @@ class Content(NamedTuple):
 
 
 def cut_patches(full: Iterable[Patch], at: tuple[Spans, ...]) -> Iterator[Patch]:
-    """The patches of a rank's part of a tensor, whose own are `full`; `at` are the regions of each dim."""
+    """The patches of a rank's part of a tensor, whose own are `full`; `at` are the regions of each dim.
+
+    In each dim two patches of `full` have the same rows, or none in common.
+    """
     patches = list(full)
+    starts = [{patch.to[dim][0] for patch in patches} for dim in range(len(at))]
+    dim = max(range(len(at)), key=lambda dim: len(starts[dim]), default=None)
+    if dim is not None:
+        patches.sort(key=lambda patch: patch.to[dim])
+    firsts = [patch.to[dim][0] if dim is not None else 0 for patch in patches]
+    lasts = [patch.to[dim][1] if dim is not None else 1 for patch in patches]
     for region, local in copy_rectangles(at):
-        for patch in patches:
+        start, stop = region[dim] if dim is not None else (0, 1)
+        for patch in patches[bisect_right(lasts, start) : bisect_left(firsts, stop)]:
             both = overlap(region, patch.to)
             if both is not None:
                 source = moved(both, patch.to, patch.source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise, product
 from math import prod
@@ -10,6 +11,7 @@ from pathlib import Path
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header
 from shardc.runtime.manifests import (
+    MAX_RECTANGLES,
     RANK_MANIFEST,
     SET_MANIFEST,
     RankLayout,
@@ -19,7 +21,7 @@ from shardc.runtime.manifests import (
 )
 from shardc.runtime.presharded import open_rank, rank_headers
 from shardc.runtime.rectangles import Rectangle
-from shardc.runtime.regions import Spans, pieces
+from shardc.runtime.regions import Spans, local_size, pieces
 from shardc.store.blocks import shape_of
 from shardc.store.patches import Patch
 
@@ -87,6 +89,8 @@ class Ranked:
         Raises SHD417 where some of it is on no rank.
         """
         layouts = self.layouts(name)
+        for folder, layout in layouts.items():
+            self._check(name, folder, layout)
         key = tuple((folder, id(layout)) for folder, layout in layouts.items())
         if key not in self._by_layouts:
             self._by_layouts[key] = regions_of(layouts)
@@ -95,11 +99,26 @@ class Ranked:
             raise ShardError(("SHD417", f"{self.directory}: no rank has all of {name}, or all of them together"))
         return found
 
+    def _check(self, name: str, folder: str, layout: RankLayout) -> None:
+        """Raises SHD406 where a rank's file has something else than its manifest says."""
+        dtype, shape = self.headers[name][:2]
+        local = tuple(map(local_size, layout.at))
+        found = self.local[folder][name]
+        if layout.shape != shape or found[:2] != (dtype, local):
+            expected = f"{dtype} {list(local)} of {list(layout.shape)}"
+            text = f"{name} is {found.dtype} {list(found.shape)} of {list(shape)}, {expected} by {RANK_MANIFEST}"
+            raise ShardError(("SHD406", f"{folder}: {text}"))
+
 
 def regions_of(layouts: dict[str, RankLayout]) -> dict[Rectangle, Holders]:
-    """Each region of the full tensor that some rank has, cut wherever one rank's region ends, and who has it."""
+    """Each region of the full tensor that some rank has, cut wherever one rank's region ends, and who has it.
+
+    Raises SHD406 where the ranks' dims do not agree, or there are too many regions.
+    """
     found: dict[Rectangle, Holders] = {}
     ends = [cuts(dims) for dims in zip(*(layout.at for layout in layouts.values()), strict=True)]
+    if prod(map(len, ends)) > MAX_RECTANGLES:
+        raise ShardError(("SHD406", f"{RANK_MANIFEST}: {prod(map(len, ends))} regions of one tensor are too many"))
     for folder, layout in layouts.items():
         for runs in product(*(list(refined(spans, cut)) for spans, cut in zip(layout.at, ends, strict=True))):
             full = tuple((start, stop) for start, stop, _ in runs)
@@ -116,6 +135,5 @@ def cuts(dims: Iterable[Spans]) -> list[int]:
 def refined(spans: Spans, ends: list[int]) -> Iterator[tuple[int, int, int]]:
     """The pieces of a dim, each cut at every end that lies in it: (start, stop, local start)."""
     for start, stop, local in pieces(spans):
-        inside = [end for end in ends if start <= end <= stop]
-        for low, high in pairwise(inside):
+        for low, high in pairwise(ends[bisect_left(ends, start) : bisect_right(ends, stop)]):
             yield low, high, local + low - start

@@ -12,9 +12,21 @@ import torch
 from scripts.merge import same_bytes
 from shardc.store.cutter import Cutter, Order
 from shardc.store.merger import Merger
+from shardc.store.work import work
+from tests.runtime.tiny_model import full_tensors, write_indexed_checkpoint
 
 #: The code of a module that is the small model of tests/runtime.
 TINY = "from tests.runtime.tiny_model import SPEC\n"
+SIZES = {"tp": 4, "ep": 1}
+
+
+def make(folder: Path) -> Path:
+    """`original`, a checkpoint of the small model of tests/runtime in two files, and `cut`, its ranks' files."""
+    full = full_tensors("block4")
+    write_indexed_checkpoint(folder / "original", {**full, "visual.x": full["A_log"].clone()})
+    (folder / "original" / "tokenizer.json").write_text("{}")
+    shard(TINY, folder / "original", folder / "cut", SIZES)
+    return folder
 
 
 def shard(
@@ -32,8 +44,7 @@ def merge(directory: Path, out: Path) -> Path:
     """The original's files."""
     merger = Merger(directory, out)
     merger.begin()
-    for file in merger.files():
-        merger.write(file, lambda count: None)
+    work(lambda: merger, merger.files(), 1, lambda count: None)
     merger.finish()
     return out
 

@@ -36,7 +36,7 @@ class Content(NamedTuple):
     shape: tuple[int, ...]
     patches: tuple[Patch, ...] = ()
     replicas: tuple[Patch, ...] = ()
-    given: bytes | None = None
+    given: bytes | memoryview | None = None
 
     @property
     def nbytes(self) -> int:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import torch
 
-from shardc.runtime.copies import view
 from shardc.runtime.dtypes import TORCH_DTYPES
 from shardc.runtime.errors import ShardError
 from shardc.runtime.indexes import INDEX
@@ -20,7 +19,7 @@ from shardc.store.companions import copy_small_files
 from shardc.store.dcp_metadata import METADATA, Chunk, DcpTensor, read_dcp
 from shardc.store.parts import PART_BYTES, deal
 from shardc.store.patches import Content
-from shardc.store.reader import Reader, as_bits
+from shardc.store.reader import Reader, as_bits, view
 from shardc.store.writer import Progress, header_text, write_file, write_text
 
 

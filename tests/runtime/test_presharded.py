@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import shardc.runtime as rt
-from tests.store.support import TINY, make, shard
+from tests.store.support import TINY, make, same_tensors, shard
 
 from .tiny_model import SPEC, equal, mesh
 
@@ -51,6 +51,15 @@ def test_casts_as_from_the_original(folder: Path) -> None:
     assert loaded["qkv.weight"].dtype == torch.float16
     assert loaded["A_log"].dtype == torch.float32
     assert equal(loaded["qkv.weight"], load(folder / "original", dtype=torch.float16)["qkv.weight"])
+
+
+def test_several_ranks_in_one_pass(folder: Path) -> None:
+    meshes = [mesh((rank, 4)) for rank in (2, 0, 3)]
+    loaded, expected = (rt.load_ranks(SPEC, folder / name, meshes) for name in ("cut", "original"))
+    assert all(same_tensors(one, other) for one, other in zip(loaded, expected, strict=True))
+    shutil.rmtree(folder / "cut" / "rank-1")
+    with pytest.raises(rt.ShardError, match=r"^SHD417: \S+ has no rank-1/rank\.json"):
+        rt.load_ranks(SPEC, folder / "cut", [mesh((rank, 4)) for rank in (0, 1)])
 
 
 def test_progress_counts_local_bytes(folder: Path) -> None:

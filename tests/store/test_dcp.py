@@ -22,6 +22,8 @@ from shardc.store.dcp_import import DcpImporter
 from shardc.store.dcp_metadata import read_dcp
 from tests.store.support import TINY, files, shard
 
+pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
+
 
 def export(directory: Path, out: Path) -> Path:
     exporter = DcpExporter(directory, out)

@@ -8,11 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shardc.runtime.copies import view
 from shardc.runtime.headers import Header
 from shardc.runtime.regions import Spans, local_size, normalise, pieces
 from shardc.store.blocks import blocks, shape_of
 from shardc.store.patches import Patch, cut_patches, in_block
+from shardc.store.reader import view
 
 SIZE = 8
 

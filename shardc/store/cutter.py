@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import torch
 
 from shardc.runtime.dtypes import TORCH_DTYPES
 from shardc.runtime.errors import ShardError
-from shardc.runtime.headers import LENGTH_BYTES, Header, read_header_text
+from shardc.runtime.headers import Header
 from shardc.runtime.indexes import INDEX
 from shardc.runtime.manifests import (
     RANK_MANIFEST,
@@ -21,7 +20,6 @@ from shardc.runtime.manifests import (
     RankManifest,
     SetManifest,
     header_digest,
-    mesh_words,
     rank_folder,
     read_rank,
 )
@@ -30,12 +28,13 @@ from shardc.runtime.shards import Shard
 from shardc.store.loader import spec_of
 from shardc.store.manifests import rank_text, write_set
 from shardc.store.origins import Origin, open_origin
-from shardc.store.parts import PART_BYTES, Naming, deal, file_name
+from shardc.store.parts import PART_BYTES, Naming
 from shardc.store.patches import Content, cut_patches
 from shardc.store.planner import Planner
+from shardc.store.rank_files import File, files_of, has_size, index_text, is_there
 from shardc.store.ranked import IGNORED
 from shardc.store.reader import Reader
-from shardc.store.writer import Progress, header_text, write_file, write_text
+from shardc.store.writer import Progress, write_file, write_text
 
 
 @dataclass(frozen=True)
@@ -53,19 +52,6 @@ class Order:
     part_bytes: int = PART_BYTES
     naming: Naming = "shardc"
     keep_ignored: bool = True
-
-
-class File(NamedTuple):
-    """One file that is to be: its name from the directory of the set, its header and its tensors, without patches."""
-
-    name: str
-    text: bytes
-    contents: list[Content]
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the whole file."""
-        return LENGTH_BYTES + len(self.text) + sum(content.nbytes for content in self.contents)
 
 
 class Written(NamedTuple):
@@ -115,7 +101,7 @@ class Cutter:
     def write(self, folder: str, progress: Progress) -> Written:
         """A folder's files, then its manifest; files that are there and are the same are kept."""
         shards = self._shards(folder)
-        files = self._files(folder, self._contents(shards))
+        files = files_of(self.order.naming, folder, self._contents(shards), self.order.part_bytes, self.cut)
         manifest = self._manifest(files, shards)
         target = self.order.out / folder / RANK_MANIFEST
         total = sum(file.bytes for file in files)
@@ -160,21 +146,6 @@ class Cutter:
             return content._replace(given=bytes_of(shard.values, shard.dtype))
         return content._replace(patches=tuple(cut_patches(self.origin.patches(shard.name), shard.at)))
 
-    def _files(self, folder: str, contents: Iterable[Content]) -> list[File]:
-        parts = deal(contents, self.order.part_bytes)
-        cut = self.cut
-        metadata = {
-            "format": "pt",
-            "shardc.spec": f"{cut.spec} {cut.digest}",
-            "shardc.mesh": mesh_words(cut.mesh),
-            "shardc.source": cut.source,
-            "shardc.folder": folder,
-        }
-        return [
-            File(file_name(self.order.naming, folder, at, len(parts)), header_text(part, metadata), part)
-            for at, part in enumerate(parts)
-        ]
-
     def _manifest(self, files: Iterable[File], shards: Iterable[Shard]) -> RankManifest:
         known = {file.name: (file.bytes, header_digest(file.text)) for file in files}
         layouts = {shard.name: RankLayout(shard.shape, shard.at) for shard in shards}
@@ -212,23 +183,3 @@ def ignored_shard(name: str, header: Header) -> Shard:
 def bytes_of(values: Iterable[int], dtype: str) -> bytes:
     """Whole numbers as they are in a file."""
     return bytes(torch.tensor(list(values), dtype=TORCH_DTYPES[dtype]).view(torch.uint8).tolist())
-
-
-def is_there(path: Path, file: File) -> bool:
-    """True where a file has the header that it is to have, and so was written whole from the same source."""
-    try:
-        return has_size(path, file.bytes) and read_header_text(path)[0] == file.text
-    except ShardError:
-        return False
-
-
-def has_size(path: Path, size: int) -> bool:
-    """True for a file of so many bytes."""
-    return path.is_file() and path.stat().st_size == size
-
-
-def index_text(files: Iterable[File]) -> str:
-    """The index of one rank's files, as safetensors checkpoints have it; names are from the rank's folder."""
-    weight_map = {content.name: Path(file.name).name for file in files for content in file.contents}
-    total = sum(content.nbytes for file in files for content in file.contents)
-    return json.dumps({"metadata": {"total_size": total}, "weight_map": weight_map}, indent=2) + "\n"

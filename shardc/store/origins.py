@@ -96,7 +96,10 @@ class FromRanks:
         return self._ranked.patches(name)
 
     def bytes_of(self, name: str) -> bytes:
-        return self._ranked.originals[name]
+        found = self._ranked.originals.get(name)
+        if found is None:
+            raise ShardError(("SHD417", f"{self._ranked.directory}: no rank has the original's bytes of {name}"))
+        return found
 
     def copy_small_files(self, out: Path) -> list[str]:
         return copy_small_files(self._ranked.directory, out)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 import shardc.runtime as rt
 from shardc.store.cutter import Cutter, Order
 from tests.runtime.tiny_model import SPEC, mesh
-from tests.store.support import SIZES, TINY, files, same_tensors, shard
+from tests.store.support import SIZES, TINY, files, merge, same_tensors, shard
 
 
 def load(directory: Path, tp: tuple[int, int]) -> dict[str, torch.Tensor]:
@@ -139,6 +140,30 @@ def test_not_into_the_checkpoint_itself(folder: Path) -> None:
     with pytest.raises(rt.ShardError, match=r"^SHD416: \S+ has a\.safetensors, which is none of ours"):
         shard(TINY, folder / "original", folder / "original", SIZES)
     assert files(folder / "original") == before
+
+
+def test_a_block_is_held_of_a_tensor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 MiB are cut by columns, merged and cut anew in blocks of 1 MiB."""
+    code = (
+        "from shardc.runtime import Spec, Tensor, axis\n"
+        "def tensors(config, mesh, granule, file):\n"
+        "    part = axis('n', 4096, mesh['tp'])\n"
+        "    yield Tensor('w', (4096, 4096), 'row_parallel', ('BF16',), at={1: ((part.start, part.stop),)})\n"
+        "SPEC = Spec(tensors, {}, (), ('tp',), ('BF16',))\n"
+    )
+    (tmp_path / "original").mkdir()
+    (tmp_path / "original" / "config.json").write_text("{}")
+    save_file({"w": torch.ones(4096, 4096, dtype=torch.bfloat16)}, tmp_path / "original" / "model.safetensors")
+    monkeypatch.setattr("shardc.store.blocks.blocks.__defaults__", (1 << 20,))
+    monkeypatch.setattr("shardc.store.writer.BLOCK_BYTES", 1 << 20)
+    tracemalloc.start()
+    cut = shard(code, tmp_path / "original", tmp_path / "cut", {"tp": 4})
+    merge(cut, tmp_path / "merged")
+    shard(code, cut, tmp_path / "anew", {"tp": 2})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 1 << 20 < peak < 3 << 20
+    assert files(tmp_path / "merged") == files(tmp_path / "original")
 
 
 def test_nothing_is_written_for_a_checkpoint_that_does_not_fit(folder: Path) -> None:

@@ -2342,6 +2342,12 @@ def open_stock(directory: Path, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
     return Stock(read_config(directory), known.headers(), saved)
 
 
+def whole_headers(directory: Path) -> dict[str, Header]:
+    """The headers of a checkpoint's whole tensors, be it cut for ranks or not."""
+    is_cut = (directory / SET_MANIFEST).is_file()
+    return read_set(directory).headers() if is_cut else read_headers(directory)
+
+
 def open_saved(directory: Path, known: SetManifest, spec: Spec, mesh: Mesh) -> SavedRank:
     """One rank of a set."""
     check_cut(directory, known.cut, spec, tuple((name, dim.size) for name, dim in mesh.items()))
@@ -4298,7 +4304,7 @@ def as_dtensors(
     Plain ones are counted in one warning (SHD430). A tied tensor stays the same object as its twin. No communication.
     """
     directory = location(checkpoint_dir, options)
-    config, headers = read_config(directory), read_headers(directory)
+    config, headers = read_config(directory), whole_headers(directory)
     spreads = spread(spec, config, rank, device_mesh_names(over), headers, fused=options.get("fused", True))
     gaps = {name: one.placements for name, one in spreads.items() if isinstance(one.placements, str)}
     if gaps:

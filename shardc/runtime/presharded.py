@@ -78,6 +78,12 @@ def open_stock(directory: Path, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
     return Stock(read_config(directory), known.headers(), saved)
 
 
+def whole_headers(directory: Path) -> dict[str, Header]:
+    """The headers of a checkpoint's whole tensors, be it cut for ranks or not."""
+    is_cut = (directory / SET_MANIFEST).is_file()
+    return read_set(directory).headers() if is_cut else read_headers(directory)
+
+
 def open_saved(directory: Path, known: SetManifest, spec: Spec, mesh: Mesh) -> SavedRank:
     """One rank of a set."""
     check_cut(directory, known.cut, spec, tuple((name, dim.size) for name, dim in mesh.items()))

@@ -96,12 +96,17 @@ def check_cut(directory: Path, cut: Cut, spec: Spec, mesh: tuple[tuple[str, int]
     """Raises SHD412 for another mesh than the one asked, and SHD415 for another spec."""
     if dict(cut.mesh) != dict(mesh):
         asked = mesh_words(mesh)
-        options = " ".join(f"--{name} {size}" for name, size in mesh if size > 1 or name == "tp")
+        options = " ".join(size_option(name, size) for name, size in mesh if size > 1 or name == "tp")
         text = f"{directory} is cut for {mesh_words(cut.mesh)} already, and {asked} is asked"
         raise ShardError(("SHD412", f"{text}: cut it anew with `shardc reshard {directory} {options} -o OUT`"))
     if (cut.spec, cut.digest) != (spec.name, spec.digest):
         text = f"{directory} was cut by {cut.spec} {cut.digest}, and this is {spec.name} {spec.digest}"
         raise ShardError(("SHD415", f"{text}: load it with the module it was cut by, or cut the original anew"))
+
+
+def size_option(name: str, size: int) -> str:
+    """The size of a mesh dim as the command line has it."""
+    return f"--{name} {size}" if name in ("tp", "ep", "pp") else f"--mesh {name}={size}"
 
 
 def open_rank(directory: Path, folder: str, known: SetManifest) -> RankManifest:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from functools import cache
 from queue import Empty
 from typing import Any, Protocol, TypeVar
@@ -64,6 +65,8 @@ def work(make: Callable[[], Worker[T]], units: Sequence[str], jobs: int, progres
             done.append(outcome())
         except ShardError as error:
             findings += error.findings
+        except BrokenExecutor as error:
+            raise OSError(errno.ECHILD, "a process that wrote files was stopped; what is complete is kept") from error
     if findings:
         raise ShardError(*dict.fromkeys(findings))
     return done
@@ -84,9 +87,13 @@ def in_processes(
     with ProcessPoolExecutor(jobs, _context(), _begin, (make, said, threads)) as pool:
         futures: list[Future[Any]] = [pool.submit(_write, unit) for unit in units]
         left = set(futures)
-        while left:
-            left = wait(left, timeout=_PATIENCE, return_when=FIRST_COMPLETED).not_done
-            _listen(said, progress)
+        try:
+            while left:
+                left = wait(left, timeout=_PATIENCE, return_when=FIRST_COMPLETED).not_done
+                _listen(said, progress)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
         for future in futures:
             yield future.result
     _listen(said, progress)

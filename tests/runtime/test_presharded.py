@@ -87,6 +87,12 @@ def test_another_mesh_dim(folder: Path) -> None:
         rt.load(SPEC, folder / "cut", mesh((0, 4), (0, 2)))
 
 
+def test_a_mesh_dim_without_an_option_of_its_own(folder: Path) -> None:
+    spec = replace(SPEC, mesh=("tp", "moe_tp"))
+    with pytest.raises(rt.ShardError, match=r"reshard \S+ --tp 4 --mesh moe_tp=2 -o OUT"):
+        rt.load(spec, folder / "cut", rt.mesh(spec.mesh, extra={"tp": (0, 4), "moe_tp": (0, 2)}))
+
+
 def test_another_spec(folder: Path) -> None:
     cut = folder / "cut"
     edit(cut / "shardc.json", lambda data: data.update(spec="tiny", digest="77d0c2b0a1f3"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import signal
 from dataclasses import dataclass
 
 import pytest
@@ -68,6 +70,28 @@ def test_the_findings_of_all_units(jobs: int) -> None:
         work(Doubler, ["13", "1", "17"], jobs, seen.append)
     assert caught.value.findings == (("SHD406", "13 is unlucky"), ("SHD406", "17 is unlucky"))
     assert sum(seen) == 31
+
+
+@dataclass(frozen=True)
+class Killed:
+    """What the system does to a process that takes too much memory."""
+
+    def write(self, unit: str, progress: Progress) -> int:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return 0
+
+
+def test_a_process_that_is_stopped() -> None:
+    with pytest.raises(OSError, match="a process that wrote files was stopped; what is complete is kept"):
+        work(Killed, ["1", "2"], 2, lambda count: None)
+
+
+def test_stopped_by_hand() -> None:
+    def stop(count: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work(Doubler, ["1", "2", "3"], 2, stop)
 
 
 def test_jobs() -> None:

@@ -30,7 +30,7 @@ from shardc.plan.resolved import Resolved
     help="Where the spec is looked for.",
 )  # fmt: skip
 @click.option(
-    "--without-ignored", is_flag=True, help="Leave out the tensors that the spec ignores; a merge then lacks them."
+    "--without-ignored", is_flag=True, help="Leave out what the spec ignores; a merge then lacks it."
 )
 @cutting_options
 def command(

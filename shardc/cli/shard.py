@@ -29,9 +29,7 @@ from shardc.plan.resolved import Resolved
     "--specs", type=click.Path(path_type=Path, exists=True, file_okay=False), default=DEFAULT_SPECS, show_default=True,
     help="Where the spec is looked for.",
 )  # fmt: skip
-@click.option(
-    "--without-ignored", is_flag=True, help="Leave out what the spec ignores; a merge then lacks it."
-)
+@click.option("--without-ignored", is_flag=True, help="Leave out what the spec ignores; a merge then lacks it.")
 @cutting_options
 def command(
     checkpoint: Path, spec: Path | None, specs: Path, without_ignored: bool, options: Options, format_: str

@@ -2185,10 +2185,10 @@ def header_digest(text: bytes) -> str:
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def read_set(directory: Path) -> SetManifest:
+def read_set(directory: Location) -> SetManifest:
     """The manifest of a set. Raises SHD406 where it is none."""
-    path = directory / SET_MANIFEST
-    found = manifest_object(path)
+    path = SET_MANIFEST
+    found = manifest_object(directory, path)
     files, index = text_by_name(path, found, "files"), found.get("index")
     elsewhere = [name for name in files if not (is_plain(name) and name.endswith(".safetensors"))]
     if elsewhere:
@@ -2200,10 +2200,10 @@ def read_set(directory: Path) -> SetManifest:
     return SetManifest(cut_of(path, found), files, tuple(index) if index else None)
 
 
-def read_rank(directory: Path, folder: str) -> RankManifest:
+def read_rank(directory: Location, folder: str) -> RankManifest:
     """The manifest of one rank. Raises SHD406 where it is none."""
-    path = directory / folder / RANK_MANIFEST
-    found = manifest_object(path)
+    path = f"{folder}/{RANK_MANIFEST}"
+    found = manifest_object(directory, path)
     files, tensors = found.get("files"), found.get("tensors")
     if not isinstance(files, dict) or not all(map(is_file_entry, files.items())):
         raise broken_manifest(path, "files: no size and digest by file name")
@@ -2220,19 +2220,15 @@ def read_rank(directory: Path, folder: str) -> RankManifest:
     return RankManifest(cut_of(path, found), sizes, {name: layouts[at] for name, at in tensors.items()}, held)
 
 
-def manifest_object(path: Path) -> dict[str, Any]:
+def manifest_object(directory: Location, path: str) -> dict[str, Any]:
     """The JSON of a manifest. Raises SHD406 where it cannot be read, or is of another version."""
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
-    found = parse_object(path, text)
+    found = read_object(directory / path)
     if found.get("format") != MANIFEST_FORMAT:
         raise broken_manifest(path, f"format {found.get('format')!r}, and this version reads {MANIFEST_FORMAT}")
     return found
 
 
-def cut_of(path: Path, found: dict[str, Any]) -> Cut:
+def cut_of(path: str, found: dict[str, Any]) -> Cut:
     """Which cut a manifest is of."""
     spec, digest, mesh, source = (found.get(key) for key in ("spec", "digest", "mesh", "source"))
     if not (isinstance(spec, str) and isinstance(digest, str) and isinstance(source, str)):
@@ -2242,7 +2238,7 @@ def cut_of(path: Path, found: dict[str, Any]) -> Cut:
     return Cut(spec, digest, tuple(mesh.items()), source)
 
 
-def layout_entry(path: Path, entry: Any) -> RankLayout:
+def layout_entry(path: str, entry: Any) -> RankLayout:
     """One layout of a manifest: regions inside their dims, in bounded number."""
     shape, at = (as_list(part) for part in entry) if isinstance(entry, list) and len(entry) == 2 else ([], [None])
     dims = [tuple(map(tuple, dim)) for dim in at if is_spans(dim)]
@@ -2277,7 +2273,7 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def text_by_name(path: Path, found: dict[str, Any], key: str) -> dict[str, str]:
+def text_by_name(path: str, found: dict[str, Any], key: str) -> dict[str, str]:
     """An object of strings in a manifest."""
     value = found.get(key)
     if not isinstance(value, dict) or not all(map(is_text, value.values())):
@@ -2290,9 +2286,9 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def broken_manifest(path: Path, text: str) -> ShardError:
-    """SHD406 for a manifest."""
-    return ShardError(("SHD406", f"{path.parent.name}/{path.name}: {text}"))
+def broken_manifest(path: str, text: str) -> ShardError:
+    """SHD406 for a manifest; its path is from the directory of the set."""
+    return ShardError(("SHD406", f"{path}: {text}"))
 
 
 class SavedRank(NamedTuple):
@@ -2327,7 +2323,7 @@ class Stock(NamedTuple):
         return [taken_whole(shard) for shard in shards], rank.headers
 
 
-def open_stock(directory: Path, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
+def open_stock(directory: Location, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
     """A checkpoint of whole tensors, or what `shardc shard` wrote of one, by its headers.
 
     Raises SHD412 (cut for another mesh, or by another program), SHD415 (by another spec), SHD416 (ranks of two runs),
@@ -2342,13 +2338,13 @@ def open_stock(directory: Path, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
     return Stock(read_config(directory), known.headers(), saved)
 
 
-def whole_headers(directory: Path) -> dict[str, Header]:
+def whole_headers(directory: Location) -> dict[str, Header]:
     """The headers of a checkpoint's whole tensors, be it cut for ranks or not."""
     is_cut = (directory / SET_MANIFEST).is_file()
     return read_set(directory).headers() if is_cut else read_headers(directory)
 
 
-def open_saved(directory: Path, known: SetManifest, spec: Spec, mesh: Mesh) -> SavedRank:
+def open_saved(directory: Location, known: SetManifest, spec: Spec, mesh: Mesh) -> SavedRank:
     """One rank of a set."""
     check_cut(directory, known.cut, spec, tuple((name, dim.size) for name, dim in mesh.items()))
     folder = rank_folder(world_rank(mesh))
@@ -2356,7 +2352,7 @@ def open_saved(directory: Path, known: SetManifest, spec: Spec, mesh: Mesh) -> S
     return SavedRank(folder, rank.layouts, rank_headers(directory, folder, rank))
 
 
-def check_cut(directory: Path, cut: Cut, spec: Spec, mesh: tuple[tuple[str, int], ...]) -> None:
+def check_cut(directory: Location, cut: Cut, spec: Spec, mesh: tuple[tuple[str, int], ...]) -> None:
     """Raises SHD412 for another mesh than the one asked, and SHD415 for another spec."""
     if dict(cut.mesh) != dict(mesh):
         asked = mesh_words(mesh)
@@ -2373,9 +2369,9 @@ def size_option(name: str, size: int) -> str:
     return f"--{name} {size}" if name in ("tp", "ep", "pp") else f"--mesh {name}={size}"
 
 
-def open_rank(directory: Path, folder: str, known: SetManifest) -> RankManifest:
+def open_rank(directory: Location, folder: str, known: SetManifest) -> RankManifest:
     """The manifest of a rank of a set. Raises SHD417 where it has none, SHD416 where it is of another run."""
-    if not (directory / folder / RANK_MANIFEST).is_file():
+    if not (directory / f"{folder}/{RANK_MANIFEST}").is_file():
         text = f"{directory} has no {folder}/{RANK_MANIFEST}: the rank was never cut, or its run was stopped"
         raise ShardError(("SHD417", f"{text}; `shardc shard` with the same options writes what is missing"))
     rank = read_rank(directory, folder)
@@ -2391,7 +2387,7 @@ def cut_words(cut: Cut) -> tuple[str, ...]:
     return cut.spec, cut.digest, mesh_words(cut.mesh), cut.source
 
 
-def rank_headers(directory: Path, folder: str, rank: RankManifest) -> dict[str, Header]:
+def rank_headers(directory: Location, folder: str, rank: RankManifest) -> dict[str, Header]:
     """Every local tensor of a rank, in the files of its manifest. Raises SHD406, SHD407 and SHD416, all together."""
     found: dict[str, Header] = {}
     findings: list[Finding] = []

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from shardc.runtime.arithmetic import is_whole_number
 from shardc.runtime.errors import ShardError
-from shardc.runtime.headers import LENGTH_BYTES, Header, are_sizes, parse_headers, parse_object
+from shardc.runtime.headers import LENGTH_BYTES, Header, are_sizes, parse_headers, parse_object, read_object
+from shardc.runtime.locations import Location
 from shardc.runtime.meshes import MeshDim
 from shardc.runtime.regions import Spans
 
@@ -107,10 +108,10 @@ def header_digest(text: bytes) -> str:
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def read_set(directory: Path) -> SetManifest:
+def read_set(directory: Location) -> SetManifest:
     """The manifest of a set. Raises SHD406 where it is none."""
-    path = directory / SET_MANIFEST
-    found = manifest_object(path)
+    path = SET_MANIFEST
+    found = manifest_object(directory, path)
     files, index = text_by_name(path, found, "files"), found.get("index")
     elsewhere = [name for name in files if not (is_plain(name) and name.endswith(".safetensors"))]
     if elsewhere:
@@ -122,10 +123,10 @@ def read_set(directory: Path) -> SetManifest:
     return SetManifest(cut_of(path, found), files, tuple(index) if index else None)
 
 
-def read_rank(directory: Path, folder: str) -> RankManifest:
+def read_rank(directory: Location, folder: str) -> RankManifest:
     """The manifest of one rank. Raises SHD406 where it is none."""
-    path = directory / folder / RANK_MANIFEST
-    found = manifest_object(path)
+    path = f"{folder}/{RANK_MANIFEST}"
+    found = manifest_object(directory, path)
     files, tensors = found.get("files"), found.get("tensors")
     if not isinstance(files, dict) or not all(map(is_file_entry, files.items())):
         raise broken_manifest(path, "files: no size and digest by file name")
@@ -142,19 +143,15 @@ def read_rank(directory: Path, folder: str) -> RankManifest:
     return RankManifest(cut_of(path, found), sizes, {name: layouts[at] for name, at in tensors.items()}, held)
 
 
-def manifest_object(path: Path) -> dict[str, Any]:
+def manifest_object(directory: Location, path: str) -> dict[str, Any]:
     """The JSON of a manifest. Raises SHD406 where it cannot be read, or is of another version."""
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
-    found = parse_object(path, text)
+    found = read_object(directory / path)
     if found.get("format") != MANIFEST_FORMAT:
         raise broken_manifest(path, f"format {found.get('format')!r}, and this version reads {MANIFEST_FORMAT}")
     return found
 
 
-def cut_of(path: Path, found: dict[str, Any]) -> Cut:
+def cut_of(path: str, found: dict[str, Any]) -> Cut:
     """Which cut a manifest is of."""
     spec, digest, mesh, source = (found.get(key) for key in ("spec", "digest", "mesh", "source"))
     if not (isinstance(spec, str) and isinstance(digest, str) and isinstance(source, str)):
@@ -164,7 +161,7 @@ def cut_of(path: Path, found: dict[str, Any]) -> Cut:
     return Cut(spec, digest, tuple(mesh.items()), source)
 
 
-def layout_entry(path: Path, entry: Any) -> RankLayout:
+def layout_entry(path: str, entry: Any) -> RankLayout:
     """One layout of a manifest: regions inside their dims, in bounded number."""
     shape, at = (as_list(part) for part in entry) if isinstance(entry, list) and len(entry) == 2 else ([], [None])
     dims = [tuple(map(tuple, dim)) for dim in at if is_spans(dim)]
@@ -199,7 +196,7 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def text_by_name(path: Path, found: dict[str, Any], key: str) -> dict[str, str]:
+def text_by_name(path: str, found: dict[str, Any], key: str) -> dict[str, str]:
     """An object of strings in a manifest."""
     value = found.get(key)
     if not isinstance(value, dict) or not all(map(is_text, value.values())):
@@ -212,6 +209,6 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def broken_manifest(path: Path, text: str) -> ShardError:
-    """SHD406 for a manifest."""
-    return ShardError(("SHD406", f"{path.parent.name}/{path.name}: {text}"))
+def broken_manifest(path: str, text: str) -> ShardError:
+    """SHD406 for a manifest; its path is from the directory of the set."""
+    return ShardError(("SHD406", f"{path}: {text}"))

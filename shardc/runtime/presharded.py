@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from shardc.runtime.config import Config
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.headers import Header, parse_headers, read_header_text
 from shardc.runtime.indexes import read_config, read_headers
+from shardc.runtime.locations import Location
 from shardc.runtime.manifests import (
     RANK_MANIFEST,
     SET_MANIFEST,
@@ -63,7 +63,7 @@ class Stock(NamedTuple):
         return [taken_whole(shard) for shard in shards], rank.headers
 
 
-def open_stock(directory: Path, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
+def open_stock(directory: Location, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
     """A checkpoint of whole tensors, or what `shardc shard` wrote of one, by its headers.
 
     Raises SHD412 (cut for another mesh, or by another program), SHD415 (by another spec), SHD416 (ranks of two runs),
@@ -78,13 +78,13 @@ def open_stock(directory: Path, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
     return Stock(read_config(directory), known.headers(), saved)
 
 
-def whole_headers(directory: Path) -> dict[str, Header]:
+def whole_headers(directory: Location) -> dict[str, Header]:
     """The headers of a checkpoint's whole tensors, be it cut for ranks or not."""
     is_cut = (directory / SET_MANIFEST).is_file()
     return read_set(directory).headers() if is_cut else read_headers(directory)
 
 
-def open_saved(directory: Path, known: SetManifest, spec: Spec, mesh: Mesh) -> SavedRank:
+def open_saved(directory: Location, known: SetManifest, spec: Spec, mesh: Mesh) -> SavedRank:
     """One rank of a set."""
     check_cut(directory, known.cut, spec, tuple((name, dim.size) for name, dim in mesh.items()))
     folder = rank_folder(world_rank(mesh))
@@ -92,7 +92,7 @@ def open_saved(directory: Path, known: SetManifest, spec: Spec, mesh: Mesh) -> S
     return SavedRank(folder, rank.layouts, rank_headers(directory, folder, rank))
 
 
-def check_cut(directory: Path, cut: Cut, spec: Spec, mesh: tuple[tuple[str, int], ...]) -> None:
+def check_cut(directory: Location, cut: Cut, spec: Spec, mesh: tuple[tuple[str, int], ...]) -> None:
     """Raises SHD412 for another mesh than the one asked, and SHD415 for another spec."""
     if dict(cut.mesh) != dict(mesh):
         asked = mesh_words(mesh)
@@ -109,9 +109,9 @@ def size_option(name: str, size: int) -> str:
     return f"--{name} {size}" if name in ("tp", "ep", "pp") else f"--mesh {name}={size}"
 
 
-def open_rank(directory: Path, folder: str, known: SetManifest) -> RankManifest:
+def open_rank(directory: Location, folder: str, known: SetManifest) -> RankManifest:
     """The manifest of a rank of a set. Raises SHD417 where it has none, SHD416 where it is of another run."""
-    if not (directory / folder / RANK_MANIFEST).is_file():
+    if not (directory / f"{folder}/{RANK_MANIFEST}").is_file():
         text = f"{directory} has no {folder}/{RANK_MANIFEST}: the rank was never cut, or its run was stopped"
         raise ShardError(("SHD417", f"{text}; `shardc shard` with the same options writes what is missing"))
     rank = read_rank(directory, folder)
@@ -127,7 +127,7 @@ def cut_words(cut: Cut) -> tuple[str, ...]:
     return cut.spec, cut.digest, mesh_words(cut.mesh), cut.source
 
 
-def rank_headers(directory: Path, folder: str, rank: RankManifest) -> dict[str, Header]:
+def rank_headers(directory: Location, folder: str, rank: RankManifest) -> dict[str, Header]:
     """Every local tensor of a rank, in the files of its manifest. Raises SHD406, SHD407 and SHD416, all together."""
     found: dict[str, Header] = {}
     findings: list[Finding] = []

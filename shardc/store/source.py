@@ -91,7 +91,7 @@ def original_index(source: Source, left_out: Collection[str]) -> tuple[str, str]
     path = find_index(source.directory)
     if path is None:
         return None
-    text = path.read_text(encoding="utf-8")
+    text = path.read_bytes().decode()
     if not left_out:
         return path.name, text
     found: dict[str, Any] = parse_object(path, text.encode())

@@ -14,8 +14,9 @@ import pytest
 import torch
 
 import shardc.runtime as rt
-from tests.store.support import TINY, make, same_tensors, shard
+from tests.store.support import TINY, files, make, same_tensors, shard
 
+from .stores import Store
 from .tiny_model import SPEC, equal, mesh
 
 FILE = "model-00001-of-00001.safetensors"
@@ -60,6 +61,17 @@ def test_several_ranks_in_one_pass(folder: Path) -> None:
     shutil.rmtree(folder / "cut" / "rank-1")
     with pytest.raises(rt.ShardError, match=r"^SHD417: \S+ has no rank-1/rank\.json"):
         rt.load_ranks(SPEC, folder / "cut", [mesh((rank, 4)) for rank in (0, 1)])
+
+
+def test_from_a_store(folder: Path) -> None:
+    """Nothing but the manifests and this rank's own file is asked for."""
+    store = Store({f"cut/{name}": data for name, data in files(folder / "cut").items()})
+    loaded = rt.load(SPEC, "cut", mesh((3, 4)), filesystem=store)
+    assert same_tensors(loaded, load(folder / "original"))
+    assert {name for name, _, _ in store.asked} == {"shardc.json", "config.json", "rank.json", FILE}
+    del store.files[f"cut/rank-3/{FILE}"]
+    with pytest.raises(rt.ShardError, match=r"^SHD406: model-00001-of-00001\.safetensors: No such file or directory$"):
+        rt.load(SPEC, "cut", mesh((3, 4)), filesystem=store)
 
 
 def test_progress_counts_local_bytes(folder: Path) -> None:

@@ -7,6 +7,7 @@ import argparse
 import ctypes
 import errno
 import gc
+import hashlib
 import json
 import mmap
 import os
@@ -1288,13 +1289,18 @@ Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents]
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One architecture: what it describes, formats by name, globs of names it ignores, mesh dims and default dtypes."""
+    """One architecture: what it describes, formats by name, globs of names it ignores, mesh dims and default dtypes.
+
+    name: of the spec. digest: of what it means, equal where two modules cut alike.
+    """
 
     tensors: Describe
     formats: Formats
     ignored: tuple[str, ...]
     mesh: tuple[str, ...]
     dtype: tuple[str, ...]
+    name: str = ""
+    digest: str = ""
 
 
 WHOLE = 0  # the size of a group that is all of a dim: configs write -1
@@ -2215,6 +2221,345 @@ def apart(described: Iterable[Tensor | Output]) -> tuple[list[Tensor], list[Outp
     return tensors, outputs
 
 
+SET_MANIFEST = "shardc.json"
+RANK_MANIFEST = "rank.json"
+MANIFEST_FORMAT = 1
+MAX_RECTANGLES = 1 << 16
+
+
+class Cut(NamedTuple):
+    """Which cut of which checkpoint; files of two cuts do not go together.
+
+    spec, digest: of the spec that it was cut by. mesh: ranks on each mesh dim. source: digest of the original.
+    """
+
+    spec: str
+    digest: str
+    mesh: tuple[tuple[str, int], ...]
+    source: str
+
+
+class SetManifest(NamedTuple):
+    """What all ranks share. files: the header of each original file, as merging writes it, by the file's name.
+
+    index_file: name and text of the original index; None where it had none.
+    """
+
+    cut: Cut
+    files: Mapping[str, str]
+    index_file: tuple[str, str] | None
+
+    def headers(self) -> dict[str, Header]:
+        """Every tensor of the original, in its own files. Raises SHD406."""
+        found: dict[str, Header] = {}
+        for name, text in self.files.items():
+            found |= original_headers(name, text)
+        return found
+
+
+class RankLayout(NamedTuple):
+    """Full shape of a tensor, and for each dim the regions that a rank keeps, normalised."""
+
+    shape: tuple[int, ...]
+    at: tuple[Spans, ...]
+
+
+class RankManifest(NamedTuple):
+    """What one rank's files are. It is written last: a rank that has one is complete.
+
+    files: (bytes, digest of the header) by name, from the directory of the set. layouts: by tensor name.
+    originals: the original's bytes of tensors of which a rank has values of its own.
+    """
+
+    cut: Cut
+    files: Mapping[str, tuple[int, str]]
+    layouts: Mapping[str, RankLayout]
+    originals: Mapping[str, bytes]
+
+
+def original_headers(name: str, text: str) -> dict[str, Header]:
+    """The tensors of one original file, from its header alone. Raises SHD406."""
+    path, raw = Path(name), text.encode()
+    entries = parse_object(path, raw)
+    ends = [entry["data_offsets"][1] for key, entry in entries.items() if key != "__metadata__" and has_end(entry)]
+    return parse_headers(path, raw, LENGTH_BYTES + len(raw) + max(ends, default=0))
+
+
+def has_end(entry: Any) -> bool:
+    """True where a header's entry says where its bytes end."""
+    offsets: Any = entry.get("data_offsets") if isinstance(entry, dict) else None
+    return are_sizes(offsets) and len(offsets) == 2
+
+
+def world_rank(mesh: Mapping[str, MeshDim]) -> int:
+    """The rank's number among all, mesh dims varying faster the earlier they come."""
+    rank, step = 0, 1
+    for dim in mesh.values():
+        rank, step = rank + dim.rank * step, step * dim.size
+    return rank
+
+
+def rank_folder(rank: int) -> str:
+    """Where the manifest of a rank is, and its files, unless they are named otherwise."""
+    return f"rank-{rank}"
+
+
+def mesh_words(mesh: tuple[tuple[str, int], ...]) -> str:
+    """`tp=4, ep=2`, of the mesh dims that have more than one rank; tp is always said."""
+    return ", ".join(f"{name}={size}" for name, size in mesh if size > 1 or name == "tp")
+
+
+def header_digest(text: bytes) -> str:
+    """What tells the header of one rank's file from others."""
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
+def read_set(directory: Location) -> SetManifest:
+    """The manifest of a set. Raises SHD406 where it is none."""
+    path = SET_MANIFEST
+    found = manifest_object(directory, path)
+    files, index = text_by_name(path, found, "files"), found.get("index")
+    elsewhere = [name for name in files if not (is_plain(name) and name.endswith(".safetensors"))]
+    if elsewhere:
+        raise broken_manifest(path, f"files: {elsewhere[0]!r} is no name of a safetensors file")
+    if index is not None and not (isinstance(index, list) and len(index) == 2 and all(map(is_text, index))):
+        raise broken_manifest(path, "index: no name and text")
+    if index is not None and not (is_plain(index[0]) and index[0].endswith(".safetensors.index.json")):
+        raise broken_manifest(path, f"index: {index[0]!r} is no name of an index")
+    return SetManifest(cut_of(path, found), files, tuple(index) if index else None)
+
+
+def read_rank(directory: Location, folder: str) -> RankManifest:
+    """The manifest of one rank. Raises SHD406 where it is none."""
+    path = f"{folder}/{RANK_MANIFEST}"
+    found = manifest_object(directory, path)
+    files, tensors = found.get("files"), found.get("tensors")
+    if not isinstance(files, dict) or not all(map(is_file_entry, files.items())):
+        raise broken_manifest(path, "files: no size and digest by file name")
+    layouts = [layout_entry(path, entry) for entry in as_list(found.get("layouts"))]
+    if not isinstance(tensors, dict) or not all(
+        is_whole_number(at) and 0 <= at < len(layouts) for at in tensors.values()
+    ):
+        raise broken_manifest(path, "tensors: no layout by name")
+    try:
+        held = {name: bytes.fromhex(text) for name, text in text_by_name(path, found, "originals").items()}
+    except ValueError as error:
+        raise broken_manifest(path, f"originals: {error}") from error
+    sizes = {name: (size, digest) for name, (size, digest) in files.items()}
+    return RankManifest(cut_of(path, found), sizes, {name: layouts[at] for name, at in tensors.items()}, held)
+
+
+def manifest_object(directory: Location, path: str) -> dict[str, Any]:
+    """The JSON of a manifest. Raises SHD406 where it cannot be read, or is of another version."""
+    found = read_object(directory / path)
+    if found.get("format") != MANIFEST_FORMAT:
+        raise broken_manifest(path, f"format {found.get('format')!r}, and this version reads {MANIFEST_FORMAT}")
+    return found
+
+
+def cut_of(path: str, found: dict[str, Any]) -> Cut:
+    """Which cut a manifest is of."""
+    spec, digest, mesh, source = (found.get(key) for key in ("spec", "digest", "mesh", "source"))
+    if not (isinstance(spec, str) and isinstance(digest, str) and isinstance(source, str)):
+        raise broken_manifest(path, "spec, digest and source: not all are there")
+    if not isinstance(mesh, dict) or not all(is_whole_number(size) and size > 0 for size in mesh.values()):
+        raise broken_manifest(path, "mesh: no ranks by mesh dim")
+    return Cut(spec, digest, tuple(mesh.items()), source)
+
+
+def layout_entry(path: str, entry: Any) -> RankLayout:
+    """One layout of a manifest: regions inside their dims, in bounded number."""
+    shape, at = (as_list(part) for part in entry) if isinstance(entry, list) and len(entry) == 2 else ([], [None])
+    dims = [tuple(map(tuple, dim)) for dim in at if is_spans(dim)]
+    inside = len(dims) == len(at) == len(shape) and are_sizes(shape)
+    if not inside or any(stop > size for size, spans in zip(shape, dims, strict=True) for _, stop, _ in spans):
+        raise broken_manifest(path, "layouts: regions that lie in no shape")
+    if prod(len(spans) + 1 for spans in dims) > MAX_RECTANGLES:
+        raise broken_manifest(path, "layouts: too many regions")
+    return RankLayout(tuple(shape), tuple(dims))
+
+
+def is_spans(dim: Any) -> bool:
+    """True for a list of [start, stop, pad]."""
+    return isinstance(dim, list) and all(are_sizes(span) and len(span) == 3 and span[0] <= span[1] for span in dim)
+
+
+def is_file_entry(item: tuple[str, Any]) -> bool:
+    """True for a file's name inside the directory, with its bytes and a digest."""
+    name, entry = item
+    parts = name.split("/")
+    known = isinstance(entry, list) and len(entry) == 2 and is_whole_number(entry[0]) and is_text(entry[1])
+    return known and len(parts) <= 2 and all(map(is_plain, parts))
+
+
+def is_plain(name: str) -> bool:
+    """True for a file name that leads nowhere else."""
+    return name not in ("", ".", "..") and not {"/", "\\", "\0"} & set(name)
+
+
+def is_text(value: Any) -> bool:
+    """True for a string."""
+    return isinstance(value, str)
+
+
+def text_by_name(path: str, found: dict[str, Any], key: str) -> dict[str, str]:
+    """An object of strings in a manifest."""
+    value = found.get(key)
+    if not isinstance(value, dict) or not all(map(is_text, value.values())):
+        raise broken_manifest(path, f"{key}: no texts by name")
+    return value
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list; one that is none is empty."""
+    return value if isinstance(value, list) else []
+
+
+def broken_manifest(path: str, text: str) -> ShardError:
+    """SHD406 for a manifest; its path is from the directory of the set."""
+    return ShardError(("SHD406", f"{path}: {text}"))
+
+
+class SavedRank(NamedTuple):
+    """A rank that was cut before: its folder, how each tensor was cut, and the headers of its own files."""
+
+    folder: str
+    layouts: Mapping[str, RankLayout]
+    headers: Mapping[str, Header]
+
+
+class Stock(NamedTuple):
+    """Where a load takes its tensors from. headers: of the whole tensors, by which each rank's part is planned.
+
+    saved: of ranks that were cut before, those that are loaded, in their order; None for whole tensors.
+    """
+
+    config: Config
+    headers: Mapping[str, Header]
+    saved: list[SavedRank] | None = None
+
+    def read_as(self, number: int, shards: list[Shard]) -> tuple[list[Shard], Mapping[str, Header]]:
+        """The shards of the `number`-th rank as they are to be read, and the headers of what is read.
+
+        Of a rank that was cut before, that is whole local tensors. Raises SHD415 where it was cut otherwise.
+        """
+        if self.saved is None:
+            return shards, self.headers
+        rank = self.saved[number]
+        findings = list(cut_otherwise(rank, shards))
+        if findings:
+            raise ShardError(*findings)
+        return [taken_whole(shard) for shard in shards], rank.headers
+
+
+def open_stock(directory: Location, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
+    """A checkpoint of whole tensors, or what `shardc shard` wrote of one, by its headers.
+
+    Raises SHD412 (cut for another mesh, or by another program), SHD415 (by another spec), SHD416 (ranks of two runs),
+    SHD417 (a rank is missing), SHD414, SHD406 and SHD407.
+    """
+    if not (directory / SET_MANIFEST).is_file():
+        for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
+            refuse_directory(directory, tp)
+        return Stock(read_config(directory), read_headers(directory))
+    known = read_set(directory)
+    saved = [open_saved(directory, known, spec, mesh) for mesh in meshes]
+    return Stock(read_config(directory), known.headers(), saved)
+
+
+def whole_headers(directory: Location) -> dict[str, Header]:
+    """The headers of a checkpoint's whole tensors, be it cut for ranks or not."""
+    is_cut = (directory / SET_MANIFEST).is_file()
+    return read_set(directory).headers() if is_cut else read_headers(directory)
+
+
+def open_saved(directory: Location, known: SetManifest, spec: Spec, mesh: Mesh) -> SavedRank:
+    """One rank of a set."""
+    check_cut(directory, known.cut, spec, tuple((name, dim.size) for name, dim in mesh.items()))
+    folder = rank_folder(world_rank(mesh))
+    rank = open_rank(directory, folder, known)
+    return SavedRank(folder, rank.layouts, rank_headers(directory, folder, rank))
+
+
+def check_cut(directory: Location, cut: Cut, spec: Spec, mesh: tuple[tuple[str, int], ...]) -> None:
+    """Raises SHD412 for another mesh than the one asked, and SHD415 for another spec."""
+    if dict(cut.mesh) != dict(mesh):
+        asked = mesh_words(mesh)
+        options = " ".join(size_option(name, size) for name, size in mesh if size > 1 or name == "tp")
+        text = f"{directory} is cut for {mesh_words(cut.mesh)} already, and {asked} is asked"
+        raise ShardError(("SHD412", f"{text}: cut it anew with `shardc reshard {directory} {options} -o OUT`"))
+    if (cut.spec, cut.digest) != (spec.name, spec.digest):
+        text = f"{directory} was cut by {cut.spec} {cut.digest}, and this is {spec.name} {spec.digest}"
+        raise ShardError(("SHD415", f"{text}: load it with the module it was cut by, or cut the original anew"))
+
+
+def size_option(name: str, size: int) -> str:
+    """The size of a mesh dim as the command line has it."""
+    return f"--{name} {size}" if name in ("tp", "ep", "pp") else f"--mesh {name}={size}"
+
+
+def open_rank(directory: Location, folder: str, known: SetManifest) -> RankManifest:
+    """The manifest of a rank of a set. Raises SHD417 where it has none, SHD416 where it is of another run."""
+    if not (directory / f"{folder}/{RANK_MANIFEST}").is_file():
+        text = f"{directory} has no {folder}/{RANK_MANIFEST}: the rank was never cut, or its run was stopped"
+        raise ShardError(("SHD417", f"{text}; `shardc shard` with the same options writes what is missing"))
+    rank = read_rank(directory, folder)
+    if rank.cut != known.cut:
+        words = zip(Cut._fields, cut_words(rank.cut), cut_words(known.cut), strict=True)
+        differs = "; ".join(f"{field} {mine} beside {other}" for field, mine, other in words if mine != other)
+        raise ShardError(("SHD416", f"{directory}: {folder} is of another run than {SET_MANIFEST}: {differs}"))
+    return rank
+
+
+def cut_words(cut: Cut) -> tuple[str, ...]:
+    """The fields of a cut in words."""
+    return cut.spec, cut.digest, mesh_words(cut.mesh), cut.source
+
+
+def rank_headers(directory: Location, folder: str, rank: RankManifest) -> dict[str, Header]:
+    """Every local tensor of a rank, in the files of its manifest. Raises SHD406, SHD407 and SHD416, all together."""
+    found: dict[str, Header] = {}
+    findings: list[Finding] = []
+    for name, (size, digest) in rank.files.items():
+        path = directory / name
+        try:
+            text, file_bytes = read_header_text(path)
+            if file_bytes != size:
+                findings.append(("SHD406", f"{name}: {file_bytes} bytes in the file, {size} when it was written"))
+            elif header_digest(text) != digest:
+                findings.append(("SHD416", f"{name} is not the file that {folder}/{RANK_MANIFEST} is about"))
+            else:
+                found |= parse_headers(path, text, file_bytes)
+        except ShardError as error:
+            findings += error.findings
+    lacking = [name for name in rank.layouts if name not in found]
+    if lacking and not findings:
+        findings.append(("SHD407", f"{folder}/{RANK_MANIFEST} has {lacking[0]}, which is in none of its files"))
+    if findings:
+        raise ShardError(*findings)
+    return found
+
+
+def cut_otherwise(rank: SavedRank, shards: Iterable[Shard]) -> Iterator[Finding]:
+    """SHD415 for every shard that a rank does not have, or has with other regions, shape or dtype."""
+    for shard in shards:
+        layout, header = rank.layouts.get(shard.name), rank.headers.get(shard.name)
+        planned = (shard.dtype, shard.local_shape)
+        if layout is None or header is None:
+            yield ("SHD415", f"{shard.name} is not in {rank.folder}")
+        elif layout != (shard.shape, shard.at):
+            yield ("SHD415", f"{shard.name} in {rank.folder} is {layout.at} of {list(layout.shape)}, not {shard.at}")
+        elif header[:2] != planned:
+            found, expected = (f"{dtype} {list(shape)}" for dtype, shape in (header[:2], planned))
+            yield ("SHD415", f"{shard.name} in {rank.folder} is {found}, not {expected}")
+
+
+def taken_whole(shard: Shard) -> Shard:
+    """The shard with its local tensor as what is in the file."""
+    local = shard.local_shape
+    return shard._replace(shape=local, at=tuple(map(whole_dim, local)))
+
+
 @collector_at_rest()
 def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -> None:
     """Every tensor of the spec is in the file as it should be, and the file has no other.
@@ -2830,31 +3175,35 @@ def bytes_of(tensor: torch.Tensor) -> memoryview:
 
 
 class RankPart(NamedTuple):
-    """One rank's part of a checkpoint. twins: tied tensors that the file lacks, and what each is tied to."""
+    """One rank's part of a checkpoint. twins: tied tensors that the file lacks, and what each is tied to.
+
+    headers: of what is read.
+    """
 
     fills: list[Fill]
     twins: dict[str, str]
+    headers: Headers
 
 
 def parts_of_ranks(
-    spec: Spec, config: Config, meshes: Sequence[Mesh], headers: Headers, cast_to: str | None, *, fused: bool
+    spec: Spec, stock: Stock, meshes: Sequence[Mesh], cast_to: str | None, *, fused: bool
 ) -> list[RankPart]:
     """The parts of several ranks. Raises ShardError with every finding of the first check that fails."""
     if not meshes:
         return []
-    survey = take_survey(spec.tensors, spec.formats, config, meshes[0], headers)
-    check_coverage(survey, headers, spec.ignored)
+    survey = take_survey(spec.tensors, spec.formats, stock.config, meshes[0], stock.headers)
+    check_coverage(survey, stock.headers, spec.ignored)
     if fused:
         whole_outputs(survey.outputs, survey.tensors, survey.choices)
-    return [part_of_rank(spec, config, mesh, survey, cast_to, fused=fused) for mesh in meshes]
+    return [part_of_rank(spec, stock, rank, mesh, survey, cast_to, fused=fused) for rank, mesh in enumerate(meshes)]
 
 
 def part_of_rank(
-    spec: Spec, config: Config, mesh: Mesh, survey: Survey, cast_to: str | None, *, fused: bool
+    spec: Spec, stock: Stock, number: int, mesh: Mesh, survey: Survey, cast_to: str | None, *, fused: bool
 ) -> RankPart:
-    """The part of one rank."""
-    tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
-    shards = cut(tensors, survey.choices)
+    """The part of one rank, the `number`-th that is loaded."""
+    tensors, outputs = rank_tensors(spec.tensors, stock.config, mesh, survey)
+    shards, headers = stock.read_as(number, cut(tensors, survey.choices))
     twins = tied_twins(tensors, survey.choices)
     if cast_to:
         shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
@@ -2862,7 +3211,7 @@ def part_of_rank(
     if fused:
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
         check_twins(twins, places)
-    return RankPart(fills_of(shards, places), twins)
+    return RankPart(fills_of(shards, places), twins, headers)
 
 
 def cast_name(dtype: torch.dtype | None) -> str | None:
@@ -2911,10 +3260,10 @@ def check_twins(twins: Mapping[str, str], places: Places) -> None:
 Rooms = Mapping[str, Room]
 
 
-def rooms_of(part: RankPart, headers: Headers, device: torch.device, *, separate: bool) -> Rooms:
+def rooms_of(part: RankPart, device: torch.device, *, separate: bool) -> Rooms:
     """A room for each tensor that a rank gets, in the order in which the files have the first byte of each."""
     buffers: dict[str, Buffer] = {}
-    for fill in sorted(part.fills, key=lambda fill: headers[fill.shard.name][2:4]):
+    for fill in sorted(part.fills, key=lambda fill: part.headers[fill.shard.name][2:4]):
         buffers.setdefault(fill.buffer.name, fill.buffer)
     return rooms_for(buffers.values(), device, separate=separate)
 
@@ -3107,6 +3456,7 @@ class SourceFile:
             raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
         if hasattr(os, "posix_fadvise"):  # what lies behind a rank's rows is another rank's: the system is not to guess
             os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)
+        self.residency_is_told = tells_residency(self.descriptor, str(path))
         self.pages: mmap.mmap | None = None
         self.mapped: torch.Tensor | None = None
         self.lock = Lock()
@@ -3115,6 +3465,10 @@ class SourceFile:
         """Closes the file; its mapping goes with the last view of it."""
         self.mapped = self.pages = None
         os.close(self.descriptor)
+
+    def size(self) -> int:
+        """Bytes of the file as it is now."""
+        return os.fstat(self.descriptor).st_size
 
     def read(self, into: memoryview, begin: int) -> int:
         """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
@@ -3128,8 +3482,8 @@ class SourceFile:
 
     def cached(self, begin: int, end: int) -> torch.Tensor | None:
         """Bytes begin .. end, without a copy, where the page cache has them all; `drop` takes them out again."""
-        mapped = self.map()
-        if mapped is None or end > os.fstat(self.descriptor).st_size:
+        mapped = self.map() if self.residency_is_told else None
+        if mapped is None or end > self.size():
             return None
         return mapped[begin:end] if is_resident(mapped, begin, end) else None
 
@@ -3142,7 +3496,7 @@ class SourceFile:
     def map(self) -> torch.Tensor | None:
         """The file's bytes, mapped once. None where that cannot be done, or mapped pages not be dropped."""
         with self.lock:
-            if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and self.residency_is_told():
+            if self.mapped is None and hasattr(mmap, "MADV_DONTNEED"):
                 try:
                     self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
                 except (OSError, ValueError):
@@ -3152,11 +3506,12 @@ class SourceFile:
                     self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
             return self.mapped
 
-    def residency_is_told(self) -> bool:
-        """Whether the system says which pages are cached. Of a file that is another's, Linux says that all are."""
-        if LIBC_MINCORE is None:
-            return False
-        return os.fstat(self.descriptor).st_uid == os.geteuid() or os.access(str(self.path), os.W_OK)
+
+def tells_residency(descriptor: int, path: str) -> bool:
+    """Whether the system says which pages of a file are cached. Of another user's file, Linux says that all are."""
+    if LIBC_MINCORE is None:
+        return False
+    return os.fstat(descriptor).st_uid == os.geteuid() or os.access(path, os.W_OK)
 
 
 class RemoteFile:
@@ -3718,21 +4073,18 @@ def load_ranks(
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = location(checkpoint_dir, options)
     cast_to = cast_name(options.get("dtype"))
-    for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
-        refuse_directory(directory, tp)
-    config = read_config(directory)
     limits = LOCAL if isinstance(directory, Path) else REMOTE
     with collector_at_rest():
-        headers = read_headers(directory)
-        refuse_packed(headers)
-        parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
+        stock = open_stock(directory, spec, meshes)
+        refuse_packed(stock.headers)
+        parts = parts_of_ranks(spec, stock, meshes, cast_to, fused=options.get("fused", True))
         rooms = [
-            rooms_of(part, headers, target, separate=options.get("separate", False))
+            rooms_of(part, target, separate=options.get("separate", False))
             for part, target in zip(parts, targets, strict=True)
         ]
         for part, own in zip(parts, rooms, strict=True):
             write_unread(part, own)
-        files = windows_by_file(parts, rooms, headers, limits)
+        files = windows_by_file(parts, rooms, limits)
         windows = {file_of(directory, file): found for file, found in files.items()}
         done = counted(parts, windows, options.get("progress"))
     carry_out(windows, options.get("threads") or limits.threads, done)
@@ -3745,15 +4097,13 @@ def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:
     return location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
 
 
-def windows_by_file(
-    parts: list[RankPart], rooms: list[Rooms], headers: Headers, limits: Limits
-) -> dict[str, list[Window]]:
+def windows_by_file(parts: list[RankPart], rooms: list[Rooms], limits: Limits) -> dict[str, list[Window]]:
     """What is read of each file, for all ranks."""
     pieces: dict[str, list[Piece]] = defaultdict(list)
     for part, own in zip(parts, rooms, strict=True):
         for fill in part.fills:
             if fill.shard.values is None:
-                header = headers[fill.shard.name]
+                header = part.headers[fill.shard.name]
                 pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name], limits)
     return {file: windows_of(pieces[file], limits) for file in sorted(pieces)}
 
@@ -4179,7 +4529,7 @@ def as_dtensors(
     Plain ones are counted in one warning (SHD430). A tied tensor stays the same object as its twin. No communication.
     """
     directory = location(checkpoint_dir, options)
-    config, headers = read_config(directory), read_headers(directory)
+    config, headers = read_config(directory), whole_headers(directory)
     spreads = spread(spec, config, rank, device_mesh_names(over), headers, fused=options.get("fused", True))
     gaps = {name: one.placements for name, one in spreads.items() if isinstance(one.placements, str)}
     if gaps:

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "bert"
+DIGEST = "8915ff0fe734"
 ARCHITECTURES = ("BertModel",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -121,7 +123,7 @@ def tensors(
         yield rt.Tensor("pooler.dense.bias", rt.Family((hidden,), "replicated", DTYPE))
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

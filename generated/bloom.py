@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "bloom"
+DIGEST = "41dc4227ca1f"
 ARCHITECTURES = ("BloomForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -143,7 +145,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

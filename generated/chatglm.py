@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "chatglm"
+DIGEST = "81d12d1e119f"
 ARCHITECTURES = ("ChatGLMForConditionalGeneration", "ChatGLMModel")
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16")
@@ -114,7 +116,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -18,6 +18,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "deepseek_v3"
+DIGEST = "e0c2dab0de2a"
 ARCHITECTURES = ("DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM", "DeepseekV32ForCausalLM", "GlmMoeDsaForCausalLM")
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16", "F16")
@@ -536,7 +538,7 @@ def tensors(
         yield rt.Tensor("lm_head.weight", rt.Family((vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at}))
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

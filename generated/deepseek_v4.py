@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "deepseek_v4"
+DIGEST = "f923db847668"
 ARCHITECTURES = ("DeepseekV4ForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -480,7 +482,7 @@ def tensors(
         yield rt.Tensor("head.weight", rt.Family((vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at}))
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "falcon"
+DIGEST = "818f450e2bf1"
 ARCHITECTURES = ("FalconForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -259,7 +261,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -18,6 +18,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "falcon_h1"
+DIGEST = "94493bffcc70"
 ARCHITECTURES = ("FalconH1ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -230,7 +232,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

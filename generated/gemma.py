@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "gemma"
+DIGEST = "0d435b94d682"
 ARCHITECTURES = ("GemmaForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -124,7 +126,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "gemma3"
+DIGEST = "61ce6df911d6"
 ARCHITECTURES = ("Gemma3ForConditionalGeneration",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -213,7 +215,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

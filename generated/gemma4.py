@@ -18,6 +18,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "gemma4"
+DIGEST = "a1250a93bad2"
 ARCHITECTURES = ("Gemma4ForConditionalGeneration",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -306,7 +308,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

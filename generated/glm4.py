@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "glm4"
+DIGEST = "546cfad4166c"
 ARCHITECTURES = ("Glm4ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -139,7 +141,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "glm5_next"
+DIGEST = "19940b5a367a"
 ARCHITECTURES = ("Glm5NextForConditionalGeneration",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -570,7 +572,7 @@ def tensors(
         yield rt.Tensor("lm_head.weight", rt.Family((vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at}))
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

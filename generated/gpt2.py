@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "gpt2"
+DIGEST = "17d2be496524"
 ARCHITECTURES = ("GPT2LMHeadModel",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -135,7 +137,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "gpt_neox"
+DIGEST = "408e57fde89a"
 ARCHITECTURES = ("GPTNeoXForCausalLM", "GPTNeoXRewardModel")
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -155,7 +157,7 @@ def tensors(
             yield rt.Tensor("out_proj.bias", rt.Family((1,), "replicated", DTYPE))
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "kimi_linear"
+DIGEST = "0be3c4c72258"
 ARCHITECTURES = ("KimiLinearForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -237,7 +239,7 @@ def tensors(
         yield rt.Tensor("lm_head.weight", rt.Family((vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at}))
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

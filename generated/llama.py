@@ -19,6 +19,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "llama"
+DIGEST = "77b399978751"
 ARCHITECTURES = ("LlamaForCausalLM", "MistralForCausalLM", "SmolLM3ForCausalLM")
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -422,7 +424,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -18,6 +18,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "llama4"
+DIGEST = "e2438a1a3b3f"
 ARCHITECTURES = ("Llama4ForConditionalGeneration",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -313,7 +315,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

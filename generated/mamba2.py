@@ -18,6 +18,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "mamba2"
+DIGEST = "4d561b67afd5"
 ARCHITECTURES = ("Mamba2ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -166,7 +168,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

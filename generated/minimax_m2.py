@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "minimax_m2"
+DIGEST = "4f352dc30176"
 ARCHITECTURES = ("MiniMaxM2ForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -195,7 +197,7 @@ def tensors(
         yield rt.Tensor("lm_head.weight", rt.Family((vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at}))
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

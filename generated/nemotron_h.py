@@ -19,6 +19,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "nemotron_h"
+DIGEST = "3604bbb7413f"
 ARCHITECTURES = ("NemotronHForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -329,7 +331,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

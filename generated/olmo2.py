@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "olmo2"
+DIGEST = "50c7f12a25cc"
 ARCHITECTURES = ("Olmo2ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F32")
@@ -130,7 +132,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "phi3"
+DIGEST = "605ac0aba021"
 ARCHITECTURES = ("Phi3ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -126,7 +128,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

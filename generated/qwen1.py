@@ -19,6 +19,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen1"
+DIGEST = "8c236087ce81"
 ARCHITECTURES = ("QWenLMHeadModel",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16", "F16", "F32")
@@ -239,7 +241,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

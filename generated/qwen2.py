@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen2"
+DIGEST = "c24f6e1b59de"
 ARCHITECTURES = ("Qwen2ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -130,7 +132,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen3"
+DIGEST = "35784fd2c5d1"
 ARCHITECTURES = ("Qwen3ForCausalLM",)
 MESH = ("tp", "pp")
 DTYPE = ("BF16",)
@@ -188,7 +190,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -19,6 +19,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen3_5"
+DIGEST = "c75cffc542a8"
 ARCHITECTURES = (
     "Qwen3_5ForCausalLM",
     "Qwen3_5ForConditionalGeneration",
@@ -668,7 +670,7 @@ def tensors(
         )
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,6 +17,8 @@ import torch
 
 from . import _runtime as rt
 
+NAME = "qwen3_moe"
+DIGEST = "357767a50751"
 ARCHITECTURES = ("Qwen3MoeForCausalLM",)
 MESH = ("tp", "ep", "pp")
 DTYPE = ("BF16",)
@@ -231,7 +233,7 @@ def tensors(
         yield rt.Tensor("lm_head.weight", rt.Family((vocab.size, hidden), "vocab_rows", DTYPE, at={0: vocab_at}))
 
 
-SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE)
+SPEC = rt.Spec(tensors, FORMATS, IGNORED, MESH, DTYPE, NAME, DIGEST)
 
 
 def plan(

@@ -17,7 +17,10 @@ MACHINE_PATHS = re.compile(r"/wor[k]/|\.\./share[d]|(?<!tests/)\bseed[s]/")
 MODULES = [path for path in sorted((ROOT / "generated").glob("*.py")) if not path.name.startswith("_")]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["check", "specs/llama.yaml"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["check", "specs/llama.yaml"], ["shard", "--help"], ["merge", "--help"], ["reshard", "--help"]],
+)
 def test_commands_that_copy_nothing_import_no_torch(arguments: list[str]) -> None:
     command = [sys.executable, "-X", "importtime", "-c", "from shardc.cli import main; main()", *arguments]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -55,9 +55,9 @@ def requests(ranks: Iterable[int]) -> tuple[int, int, int]:
         headers[name] = rt.Header(found.dtype, tuple(found.shape), f"{end // 5_000_000_000}", end, end + size)
         end += size
     meshes = [rt.mesh_of(llama.MESH, rank, 8) for rank in ranks]
-    parts = rt.parts_of_ranks(llama.SPEC, recorded.config.data, meshes, headers, None, fused=True)
-    rooms = [rt.rooms_of(part, headers, torch.device("meta"), separate=False) for part in parts]
-    windows = [window for found in rt.windows_by_file(parts, rooms, headers, rt.REMOTE).values() for window in found]
+    parts = rt.parts_of_ranks(llama.SPEC, rt.Stock(recorded.config.data, headers), meshes, None, fused=True)
+    rooms = [rt.rooms_of(part, torch.device("meta"), separate=False) for part in parts]
+    windows = [window for found in rt.windows_by_file(parts, rooms, rt.REMOTE).values() for window in found]
     local = sum(fill.shard.local_bytes for part in parts for fill in part.fills)
     return len(windows), sum(window.end - window.begin for window in windows), local
 

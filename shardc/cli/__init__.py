@@ -19,10 +19,13 @@ _COMMANDS = {
     "check": "Check the specs, and every target they claim.",
     "diff": "What a change of specs does, tensor by tensor and mesh by mesh.",
     "explain": "What a code means, why it matters and what to do.",
+    "merge": "Put ranks' files together again, byte for byte.",
     "plan": "What each rank keeps of each tensor.",
     "prove": "Run a model on its shards, and compare what it computes.",
     "report": "Draw how every tensor is cut, as one HTML file.",
+    "reshard": "Cut ranks' files anew, for another mesh.",
     "schema": "Write the JSON schema of spec files.",
+    "shard": "Cut a checkpoint into files, of which each rank loads its own.",
     "verify": "Compare checkpoints' headers with their specs.",
 }
 

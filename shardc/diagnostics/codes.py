@@ -53,6 +53,11 @@ NAMES: dict[str, str] = {
     "SHD412": "already-cut",
     "SHD413": "shadowed",
     "SHD414": "out-of-scope",
+    "SHD415": "other-spec",
+    "SHD416": "mixed-ranks",
+    "SHD417": "missing-rank",
+    "SHD418": "replicas-differ",
+    "SHD419": "padding-not-zero",
     "SHD420": "mixed-output",
     "SHD430": "no-placement",
     # 5xx: the generated tree

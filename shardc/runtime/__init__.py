@@ -55,6 +55,8 @@ ORDER: tuple[str, ...] = (
     "cutting",
     "granules",
     "planning",
+    "manifests",
+    "presharded",
     "coverage",
     "members",
     "moves",

@@ -13,12 +13,13 @@ from shardc.runtime.choices import Headers
 from shardc.runtime.config import Config
 from shardc.runtime.distributed import MeshLike, device_mesh_names, dim_names, is_device_mesh
 from shardc.runtime.errors import Finding, ShardError
-from shardc.runtime.indexes import read_config, read_headers
+from shardc.runtime.indexes import read_config
 from shardc.runtime.loading import Options, location
 from shardc.runtime.members import listed
 from shardc.runtime.meshes import mesh
 from shardc.runtime.placements import Placements, dtensor_class
 from shardc.runtime.planning import Mesh
+from shardc.runtime.presharded import whole_headers
 from shardc.runtime.spreading import Spread, spread
 from shardc.runtime.tensors import Spec
 
@@ -72,7 +73,7 @@ def as_dtensors(
     Plain ones are counted in one warning (SHD430). A tied tensor stays the same object as its twin. No communication.
     """
     directory = location(checkpoint_dir, options)
-    config, headers = read_config(directory), read_headers(directory)
+    config, headers = read_config(directory), whole_headers(directory)
     spreads = spread(spec, config, rank, device_mesh_names(over), headers, fused=options.get("fused", True))
     gaps = {name: one.placements for name, one in spreads.items() if isinstance(one.placements, str)}
     if gaps:

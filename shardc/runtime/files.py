@@ -27,6 +27,7 @@ class SourceFile:
             raise ShardError(("SHD406", f"{path.name}: {error.strerror}")) from error
         if hasattr(os, "posix_fadvise"):  # what lies behind a rank's rows is another rank's: the system is not to guess
             os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)
+        self.residency_is_told = tells_residency(self.descriptor, str(path))
         self.pages: mmap.mmap | None = None
         self.mapped: torch.Tensor | None = None
         self.lock = Lock()
@@ -35,6 +36,10 @@ class SourceFile:
         """Closes the file; its mapping goes with the last view of it."""
         self.mapped = self.pages = None
         os.close(self.descriptor)
+
+    def size(self) -> int:
+        """Bytes of the file as it is now."""
+        return os.fstat(self.descriptor).st_size
 
     def read(self, into: memoryview, begin: int) -> int:
         """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
@@ -48,8 +53,8 @@ class SourceFile:
 
     def cached(self, begin: int, end: int) -> torch.Tensor | None:
         """Bytes begin .. end, without a copy, where the page cache has them all; `drop` takes them out again."""
-        mapped = self.map()
-        if mapped is None or end > os.fstat(self.descriptor).st_size:
+        mapped = self.map() if self.residency_is_told else None
+        if mapped is None or end > self.size():
             return None
         return mapped[begin:end] if is_resident(mapped, begin, end) else None
 
@@ -62,7 +67,7 @@ class SourceFile:
     def map(self) -> torch.Tensor | None:
         """The file's bytes, mapped once. None where that cannot be done, or mapped pages not be dropped."""
         with self.lock:
-            if self.mapped is None and hasattr(mmap, "MADV_DONTNEED") and self.residency_is_told():
+            if self.mapped is None and hasattr(mmap, "MADV_DONTNEED"):
                 try:
                     self.pages = mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ)
                 except (OSError, ValueError):
@@ -72,11 +77,12 @@ class SourceFile:
                     self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
             return self.mapped
 
-    def residency_is_told(self) -> bool:
-        """Whether the system says which pages are cached. Of a file that is another's, Linux says that all are."""
-        if LIBC_MINCORE is None:
-            return False
-        return os.fstat(self.descriptor).st_uid == os.geteuid() or os.access(str(self.path), os.W_OK)
+
+def tells_residency(descriptor: int, path: str) -> bool:
+    """Whether the system says which pages of a file are cached. Of another user's file, Linux says that all are."""
+    if LIBC_MINCORE is None:
+        return False
+    return os.fstat(descriptor).st_uid == os.geteuid() or os.access(path, os.W_OK)
 
 
 class RemoteFile:

@@ -10,15 +10,14 @@ from typing import Any, TypedDict, Unpack
 
 import torch
 
-from shardc.runtime.choices import Headers
 from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.errors import ShardError
-from shardc.runtime.indexes import read_config, read_headers
 from shardc.runtime.locations import Location
 from shardc.runtime.planning import Mesh
 from shardc.runtime.preparing import RankPart, cast_name, parts_of_ranks
+from shardc.runtime.presharded import open_stock
 from shardc.runtime.reading import Done, carry_out
-from shardc.runtime.refusals import refuse_directory, refuse_packed
+from shardc.runtime.refusals import refuse_packed
 from shardc.runtime.remote import file_of, location_of
 from shardc.runtime.rooms import Rooms, rooms_of, tensors_of, write_unread
 from shardc.runtime.tensors import Spec
@@ -82,21 +81,18 @@ def load_ranks(
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = location(checkpoint_dir, options)
     cast_to = cast_name(options.get("dtype"))
-    for tp in sorted({mesh["tp"].size if "tp" in mesh else 1 for mesh in meshes}):
-        refuse_directory(directory, tp)
-    config = read_config(directory)
     limits = LOCAL if isinstance(directory, Path) else REMOTE
     with collector_at_rest():
-        headers = read_headers(directory)
-        refuse_packed(headers)
-        parts = parts_of_ranks(spec, config, meshes, headers, cast_to, fused=options.get("fused", True))
+        stock = open_stock(directory, spec, meshes)
+        refuse_packed(stock.headers)
+        parts = parts_of_ranks(spec, stock, meshes, cast_to, fused=options.get("fused", True))
         rooms = [
-            rooms_of(part, headers, target, separate=options.get("separate", False))
+            rooms_of(part, target, separate=options.get("separate", False))
             for part, target in zip(parts, targets, strict=True)
         ]
         for part, own in zip(parts, rooms, strict=True):
             write_unread(part, own)
-        files = windows_by_file(parts, rooms, headers, limits)
+        files = windows_by_file(parts, rooms, limits)
         windows = {file_of(directory, file): found for file, found in files.items()}
         done = counted(parts, windows, options.get("progress"))
     carry_out(windows, options.get("threads") or limits.threads, done)
@@ -109,15 +105,13 @@ def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:
     return location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
 
 
-def windows_by_file(
-    parts: list[RankPart], rooms: list[Rooms], headers: Headers, limits: Limits
-) -> dict[str, list[Window]]:
+def windows_by_file(parts: list[RankPart], rooms: list[Rooms], limits: Limits) -> dict[str, list[Window]]:
     """What is read of each file, for all ranks."""
     pieces: dict[str, list[Piece]] = defaultdict(list)
     for part, own in zip(parts, rooms, strict=True):
         for fill in part.fills:
             if fill.shard.values is None:
-                header = headers[fill.shard.name]
+                header = part.headers[fill.shard.name]
                 pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name], limits)
     return {file: windows_of(pieces[file], limits) for file in sorted(pieces)}
 

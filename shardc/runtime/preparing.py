@@ -9,7 +9,6 @@ import torch
 
 from shardc.runtime.buffers import Places, places_of
 from shardc.runtime.choices import Headers
-from shardc.runtime.config import Config
 from shardc.runtime.coverage import check_coverage
 from shardc.runtime.cutting import Choices, cut
 from shardc.runtime.dtypes import CASTABLE, FILE_DTYPES
@@ -17,36 +16,41 @@ from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.members import whole_outputs
 from shardc.runtime.placing import Fill, fills_of
 from shardc.runtime.planning import Mesh, Survey, rank_tensors, take_survey
+from shardc.runtime.presharded import Stock
 from shardc.runtime.shards import Shard
 from shardc.runtime.tensors import DENSE, Spec, Tensor
 
 
 class RankPart(NamedTuple):
-    """One rank's part of a checkpoint. twins: tied tensors that the file lacks, and what each is tied to."""
+    """One rank's part of a checkpoint. twins: tied tensors that the file lacks, and what each is tied to.
+
+    headers: of what is read.
+    """
 
     fills: list[Fill]
     twins: dict[str, str]
+    headers: Headers
 
 
 def parts_of_ranks(
-    spec: Spec, config: Config, meshes: Sequence[Mesh], headers: Headers, cast_to: str | None, *, fused: bool
+    spec: Spec, stock: Stock, meshes: Sequence[Mesh], cast_to: str | None, *, fused: bool
 ) -> list[RankPart]:
     """The parts of several ranks. Raises ShardError with every finding of the first check that fails."""
     if not meshes:
         return []
-    survey = take_survey(spec.tensors, spec.formats, config, meshes[0], headers)
-    check_coverage(survey, headers, spec.ignored)
+    survey = take_survey(spec.tensors, spec.formats, stock.config, meshes[0], stock.headers)
+    check_coverage(survey, stock.headers, spec.ignored)
     if fused:
         whole_outputs(survey.outputs, survey.tensors, survey.choices)
-    return [part_of_rank(spec, config, mesh, survey, cast_to, fused=fused) for mesh in meshes]
+    return [part_of_rank(spec, stock, rank, mesh, survey, cast_to, fused=fused) for rank, mesh in enumerate(meshes)]
 
 
 def part_of_rank(
-    spec: Spec, config: Config, mesh: Mesh, survey: Survey, cast_to: str | None, *, fused: bool
+    spec: Spec, stock: Stock, number: int, mesh: Mesh, survey: Survey, cast_to: str | None, *, fused: bool
 ) -> RankPart:
-    """The part of one rank."""
-    tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
-    shards = cut(tensors, survey.choices)
+    """The part of one rank, the `number`-th that is loaded."""
+    tensors, outputs = rank_tensors(spec.tensors, stock.config, mesh, survey)
+    shards, headers = stock.read_as(number, cut(tensors, survey.choices))
     twins = tied_twins(tensors, survey.choices)
     if cast_to:
         shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
@@ -54,7 +58,7 @@ def part_of_rank(
     if fused:
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
         check_twins(twins, places)
-    return RankPart(fills_of(shards, places), twins)
+    return RankPart(fills_of(shards, places), twins, headers)
 
 
 def cast_name(dtype: torch.dtype | None) -> str | None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import torch
 
 from shardc.runtime.buffers import Buffer
-from shardc.runtime.choices import Headers
 from shardc.runtime.dtypes import TORCH_DTYPES
 from shardc.runtime.memory import Room, rooms_for
 from shardc.runtime.placing import filling
@@ -17,10 +16,10 @@ from shardc.runtime.strides import row_major
 Rooms = Mapping[str, Room]
 
 
-def rooms_of(part: RankPart, headers: Headers, device: torch.device, *, separate: bool) -> Rooms:
+def rooms_of(part: RankPart, device: torch.device, *, separate: bool) -> Rooms:
     """A room for each tensor that a rank gets, in the order in which the files have the first byte of each."""
     buffers: dict[str, Buffer] = {}
-    for fill in sorted(part.fills, key=lambda fill: headers[fill.shard.name][2:4]):
+    for fill in sorted(part.fills, key=lambda fill: part.headers[fill.shard.name][2:4]):
         buffers.setdefault(fill.buffer.name, fill.buffer)
     return rooms_for(buffers.values(), device, separate=separate)
 

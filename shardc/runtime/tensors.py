@@ -136,10 +136,15 @@ Describe = Callable[[Config, Mapping[str, MeshDim], Mapping[str, int], Contents]
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One architecture: what it describes, formats by name, globs of names it ignores, mesh dims and default dtypes."""
+    """One architecture: what it describes, formats by name, globs of names it ignores, mesh dims and default dtypes.
+
+    name: of the spec. digest: of what it means, equal where two modules cut alike.
+    """
 
     tensors: Describe
     formats: Formats
     ignored: tuple[str, ...]
     mesh: tuple[str, ...]
     dtype: tuple[str, ...]
+    name: str = ""
+    digest: str = ""

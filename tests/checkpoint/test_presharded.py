@@ -35,3 +35,24 @@ def test_files_of_ranks(tmp_path: Path) -> None:
 def test_other_directories(tmp_path: Path, files: tuple[str, ...]) -> None:
     touch(tmp_path, *files)
     assert already_cut(tmp_path, 8) is None
+
+
+def test_what_shardc_wrote(tmp_path: Path) -> None:
+    (tmp_path / "shardc.json").write_text('{"mesh": {"tp": 4, "ep": 2}}')
+    finding = already_cut(tmp_path, 8)
+    assert finding is not None
+    assert (finding.code, finding.message) == (
+        "SHD412",
+        f"{tmp_path}: is cut for tp=4, ep=2 already, and tp=8 is asked",
+    )
+    assert (
+        finding.help == f"point at the original checkpoint, or put it together again: `shardc merge {tmp_path} -o OUT`"
+    )
+
+
+@pytest.mark.parametrize(("text", "code"), [("{", "SHD406"), ("{}", "SHD412"), ('{"mesh": 7}', "SHD412")])
+def test_a_manifest_of_something_else(tmp_path: Path, text: str, code: str) -> None:
+    (tmp_path / "shardc.json").write_text(text)
+    finding = already_cut(tmp_path, None)
+    assert finding is not None
+    assert finding.code == code

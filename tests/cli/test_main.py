@@ -12,7 +12,9 @@ import shardc.cli
 from shardc.diagnostics import ShardcBug
 from tests.cli.support import Folder, invoke, script
 
-COMMANDS = ["build", "check", "diff", "explain", "plan", "prove", "report", "schema", "verify"]
+COMMANDS = [
+    "build", "check", "diff", "explain", "merge", "plan", "prove", "report", "reshard", "schema", "shard", "verify",
+]  # fmt: skip
 
 
 def test_the_commands_are_listed_with_what_they_do() -> None:

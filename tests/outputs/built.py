@@ -8,11 +8,13 @@ from typing import Any
 
 import torch
 
+from shardc.emit.module import module
 from shardc.plan.output_layout import Box
 from shardc.plan.output_ranks import LocalOutput, outputs
 from shardc.plan.proof import prove
 from shardc.runtime.dtypes import TORCH_DTYPES
 from tests.seeds.model import Config, Model, write_checkpoint
+from tests.store.support import same_tensors, shard
 from tests.support import plan, rows
 
 Mesh = Mapping[str, tuple[int, int]]
@@ -22,8 +24,8 @@ Full = Mapping[str, torch.Tensor]
 def built(model: Model, config: Config, full: Full, mesh: Mesh, folder: Path) -> dict[str, torch.Tensor]:
     """The outputs of one rank of a checkpoint with these tensors; `mesh` gives (rank, size).
 
-    They are put together from the interpreter's pieces, loaded by the generated module, and cut from memory by it; all
-    three have to be equal, and beside them has to be what goes into no output.
+    They are put together from the interpreter's pieces, loaded by the generated module, cut from memory by it, and
+    loaded from the rank's own files; all have to be equal, and beside them has to be what goes into no output.
     """
     headers = {name: (model.module.rt.FILE_DTYPES[tensor.dtype], tuple(tensor.shape)) for name, tensor in full.items()}
     made = plan(model.text, config, {dim: size for dim, (_, size) in mesh.items()}, headers)
@@ -31,8 +33,15 @@ def built(model: Model, config: Config, full: Full, mesh: Mesh, folder: Path) ->
     rank = {dim: at for dim, (at, _) in mesh.items()}
     local = list(outputs(made, rank))
     assembled = {one.name: assemble(one, full) for one in local}
-    loaded = model.module.load(write_checkpoint(folder, config, full), mesh=mesh)
+    directory = write_checkpoint(folder, config, full)
+    loaded = model.module.load(directory, mesh=mesh)
     cut = model.module.shard_tensors(full, config, mesh=mesh)
+    sizes = {dim: size for dim, (_, size) in mesh.items()}
+    own = shard(module(model.spec), directory, folder.with_name(f"{folder.name}-cut"), sizes)
+    assert same_tensors(model.module.load(own, mesh=mesh), loaded)
+    assert same_tensors(
+        model.module.load(own, mesh=mesh, fused=False), model.module.load(directory, mesh=mesh, fused=False)
+    )
     members = {name for one in local for names in one.members for name in names}
     assert loaded.keys() == cut.keys() == (rows(made, rank).keys() - members) | assembled.keys()
     for name, tensor in assembled.items():

@@ -17,6 +17,7 @@ from torch.distributed.tensor import DTensor
 
 import shardc.runtime as rt
 from generated import llama
+from tests.store.support import shard
 
 from . import test_placing, tiny_model
 from .ranks import results
@@ -127,8 +128,10 @@ def on_two(folder: Path) -> dict[str, Any]:
     full = write_llama(folder / "llama") if first else {}
     dist.barrier()
     full = full or write_llama(folder / f"llama-{dist.get_rank()}")
+    cut = shard(Path(llama.__file__).read_text(), folder / "llama", folder / f"cut-{dist.get_rank()}", {"tp": 2})
     return {
         "llama": llama_on(folder / "llama", init_device_mesh("cpu", (2,)), full),
+        "cut before": llama_on(cut, init_device_mesh("cpu", (2,)), full),
         "refused": refused(init_device_mesh("cpu", (2,), mesh_dim_names=("ep",)), tp_rank=0, tp_size=2),
     }
 
@@ -169,6 +172,11 @@ def test_a_mesh_dim_without_a_name_is_tp(two: list[dict[str, Any]]) -> None:
     for rank in two:
         assert rank["llama"]["ways"] == over("tp:{}", ENDS | layers(CUT, 0, 1))
         assert (rank["llama"]["differ"], rank["llama"]["warnings"], rank["llama"]["twins"]) == ([], [], True)
+
+
+def test_files_of_ranks_make_the_same_dtensors(two: list[dict[str, Any]]) -> None:
+    for rank in two:
+        assert rank["cut before"] == rank["llama"]
 
 
 def test_what_is_no_mesh_for_dtensors(two: list[dict[str, Any]]) -> None:

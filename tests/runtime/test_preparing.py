@@ -7,6 +7,7 @@ import shardc.runtime as rt
 from shardc.runtime.headers import Header
 from shardc.runtime.planning import Mesh
 from shardc.runtime.preparing import cast_name, parts_of_ranks
+from shardc.runtime.presharded import Stock
 
 from .tiny_model import CONFIG, SPEC, full_tensors, headers_of, mesh
 
@@ -16,7 +17,7 @@ HEADERS = headers_of(full_tensors())
 def names(part: rt.Spec, meshes: list[Mesh]) -> list[list[str]]:
     return [
         [fill.shard.name for fill in each.fills]
-        for each in parts_of_ranks(part, CONFIG, meshes, HEADERS, None, fused=True)
+        for each in parts_of_ranks(part, Stock(CONFIG, HEADERS), meshes, None, fused=True)
     ]
 
 
@@ -28,11 +29,11 @@ def test_the_parts_of_two_ranks() -> None:
 
 
 def test_no_ranks() -> None:
-    assert parts_of_ranks(SPEC, CONFIG, [], HEADERS, None, fused=True) == []
+    assert parts_of_ranks(SPEC, Stock(CONFIG, HEADERS), [], None, fused=True) == []
 
 
 def test_twins() -> None:
-    [part] = parts_of_ranks(SPEC, CONFIG, [mesh()], HEADERS, None, fused=True)
+    [part] = parts_of_ranks(SPEC, Stock(CONFIG, HEADERS), [mesh()], None, fused=True)
     assert part.twins == {"lm_head.weight": "embed.weight"}
 
 
@@ -45,12 +46,12 @@ def test_the_file_is_surveyed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     spec = rt.Spec(tensors, {}, (), ("tp",), ("F32",))
     meshes = [rt.mesh(("tp",), extra={"tp": (rank, 2)}) for rank in range(2)]
-    parts_of_ranks(spec, {}, meshes, {"w": Header("F32", (4,))}, None, fused=True)
+    parts_of_ranks(spec, Stock({}, {"w": Header("F32", (4,))}), meshes, None, fused=True)
     assert seen == [1, 2, 2]
 
 
 def test_casts_of_the_default_dtype() -> None:
-    [part] = parts_of_ranks(SPEC, CONFIG, [mesh()], HEADERS, "F16", fused=True)
+    [part] = parts_of_ranks(SPEC, Stock(CONFIG, HEADERS), [mesh()], "F16", fused=True)
     dtypes = {fill.shard.name: fill.buffer.dtype for fill in part.fills}
     assert (dtypes["qkv.weight"], dtypes["A_log"], dtypes["norm.weight"]) == ("F16", "F32", "F32")
 
@@ -77,9 +78,9 @@ def test_a_twin_of_a_tensor_in_an_output() -> None:
     spec = rt.Spec(tensors, {}, (), ("tp",), ("F32",))
     headers = {name: Header("F32", (4,)) for name in "ab"}
     with pytest.raises(rt.ShardError) as caught:
-        parts_of_ranks(spec, {}, [rt.mesh(("tp",))], headers, None, fused=True)
+        parts_of_ranks(spec, Stock({}, headers), [rt.mesh(("tp",))], None, fused=True)
     assert caught.value.findings == (("SHD105", "c is tied to a, which goes into ab"),)
-    [part] = parts_of_ranks(spec, {}, [rt.mesh(("tp",))], headers, None, fused=False)
+    [part] = parts_of_ranks(spec, Stock({}, headers), [rt.mesh(("tp",))], None, fused=False)
     assert part.twins == {"c": "a"}
 
 
@@ -91,5 +92,5 @@ def test_an_output_of_which_the_file_has_a_part() -> None:
 
     spec = rt.Spec(tensors, {}, (), ("tp",), ("F32",))
     with pytest.raises(rt.ShardError) as caught:
-        parts_of_ranks(spec, {}, [rt.mesh(("tp",))], {"a": Header("F32", (4,))}, None, fused=True)
+        parts_of_ranks(spec, Stock({}, {"a": Header("F32", (4,))}), [rt.mesh(("tp",))], None, fused=True)
     assert caught.value.code == "SHD401"

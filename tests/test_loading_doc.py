@@ -63,5 +63,5 @@ def requests(ranks: Iterable[int]) -> tuple[int, int, int]:
 
 
 def test_requests_to_a_store() -> None:
-    assert requests([1]) == (833, 6_257_401_856, 2_008_031_232)
-    assert requests(range(8)) == (2051, 16_060_522_496, 16_064_249_856)
+    assert requests([1]) == (865, 6_256_599_040, 2_008_031_232)
+    assert requests(range(8)) == (2083, 16_060_522_496, 16_064_249_856)

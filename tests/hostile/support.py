@@ -151,9 +151,9 @@ def assert_safe(code: str) -> None:
     imported = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     assert set(imported) <= {
         "from __future__ import annotations",
-        "from collections.abc import Callable, Iterator, Mapping",
+        "from collections.abc import Iterable, Iterator, Mapping, Sequence",
         "from math import lcm",
-        "from typing import Any",
+        "from typing import Any, Unpack",
         "import torch",
         "from . import _runtime as rt",
     }

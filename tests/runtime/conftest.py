@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+
+from shardc.runtime.files import SourceFile
+
+from .big_model import big_tensors
 
 
 class CopyCounter(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -37,3 +44,24 @@ class CopyCounter(TorchDispatchMode):  # type: ignore[no-untyped-call]
 @pytest.fixture
 def copy_counter() -> CopyCounter:
     return CopyCounter()
+
+
+@pytest.fixture(scope="session")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint of 65 MB in two files."""
+    directory = tmp_path_factory.mktemp("big")
+    full = big_tensors()
+    files = {"a.safetensors": [name for name in full if "e." in name or name == "all"]}
+    files["b.safetensors"] = [name for name in full if name not in files["a.safetensors"]]
+    for file, names in files.items():
+        save_file({name: full[name] for name in names}, directory / file)
+    (directory / "config.json").write_text("{}")
+    weight_map = {name: file for file, names in files.items() for name in names}
+    (directory / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    return directory
+
+
+@pytest.fixture(params=["mapped", "read"])
+def is_cached(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "read":
+        monkeypatch.setattr(SourceFile, "cached", lambda *_: None)

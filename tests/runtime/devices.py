@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
+import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from shardc.runtime import reading
+from shardc.runtime.rings import Ring
+from shardc.runtime.streams import staging_memory
+from shardc.runtime.uploads import Uploader, packed_bytes
 
 
 class LateCopies(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -63,3 +70,19 @@ class LateStream:
     def close(self) -> None:
         self.queue.put(None)
         self.thread.join(10)
+
+
+def device_of(stream: LateStream) -> Callable[..., dict[torch.device, Uploader]]:
+    """The host, taken for a device that copies late."""
+
+    def uploaders_for(windows: reading.Windows, threads: int) -> dict[torch.device, Uploader]:
+        most = max(sum(map(packed_bytes, window.pieces)) for those in windows.values() for window in those)
+        ring = Ring(staging_memory(most, pinned=False) for _ in range(2 * threads))
+        return {torch.device("cpu"): Uploader(ring, stream)}
+
+    return uploaders_for
+
+
+def open_files(directory: Path) -> list[str]:
+    names = [str(each.resolve()) for each in Path("/proc/self/fd").iterdir()]
+    return [name for name in [*names, *Path("/proc/self/maps").read_text().splitlines()] if str(directory) in name]

@@ -52,7 +52,7 @@ def test_the_whole_comment() -> None:
     text = as_markdown(Diff("main", (change(SPEC, SWAPPED),), checks=Checks(contracts=1)))
     head, code = text.split("\n<details><summary>Generated code")
     assert head == COMMENT
-    assert code.startswith(": <code>generated/tiny.py</code> +5 −4</summary>\n\n```diff\n--- a/generated/tiny.py\n")
+    assert code.startswith(": <code>generated/tiny.py</code> +6 −5</summary>\n\n```diff\n--- a/generated/tiny.py\n")
     assert '\n+    q_proj = rt.Family((4 * heads.size, hidden), "column_parallel"' in code
     assert code.endswith("\n```\n\n</details>\n\nchecks: 1 contract holds · generated files current · 0 errors")
 

@@ -58,8 +58,8 @@ def command(directory: Path, out: Path, layout: str, prefix: str, jobs: int | No
         raise click.UsageError("--prefix is for a DCP checkpoint")
     asked = _Asked(directory, out, jobs)
     if is_dcp:
-        reported(lambda: _imported(asked, prefix), format_)
-    reported(lambda: _exported(asked) if layout == "dcp" else _merged(asked), format_)
+        reported(lambda: _imported(asked, prefix), directory, format_)
+    reported(lambda: _exported(asked) if layout == "dcp" else _merged(asked), directory, format_)
 
 
 @needs_torch

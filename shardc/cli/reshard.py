@@ -32,7 +32,7 @@ def command(directory: Path, spec: Path | None, specs: Path, options: Options, f
 
     What comes of it is what cutting the original would be, file by file.
     """
-    reported(lambda: _resharded(directory, spec, specs, options, format_), format_)
+    reported(lambda: _resharded(directory, spec, specs, options, format_), directory, format_)
 
 
 @needs_torch

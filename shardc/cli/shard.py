@@ -45,7 +45,7 @@ def command(
         findings = more if found is None else mesh_faults(resolved, evidence_of(found, str(checkpoint)), options.mesh)
     if resolved is None or counts(findings).errors:
         sys.exit(report(findings, format_))
-    reported(lambda: cut(resolved, checkpoint, options, not without_ignored), format_)
+    reported(lambda: cut(resolved, checkpoint, options, not without_ignored), checkpoint, format_)
 
 
 def find_spec(checkpoint: Path, spec: Path | None, specs: Path) -> tuple[Resolved | None, list[Diagnostic]]:

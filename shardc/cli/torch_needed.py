@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import click
@@ -29,13 +30,13 @@ def needs_torch(function: Callable[P, T]) -> Callable[P, T]:
     return checked
 
 
-def reported(function: Callable[[], str], format_: str) -> None:
-    """Prints what the function says, or the findings that the runtime raises; exits with 0 or 1."""
+def reported(function: Callable[[], str], about: Path, format_: str) -> None:
+    """Prints what the function says, or what the runtime finds about a directory; exits with 0 or 1."""
     try:
         text = function()
     except Exception as error:
         findings = getattr(error, "findings", None)
         if type(error).__name__ != "ShardError" or not findings:
             raise
-        sys.exit(report([Diagnostic(code, message) for code, message in findings], format_))
+        sys.exit(report([Diagnostic(code, message, about=str(about)) for code, message in findings], format_))
     sys.exit(report([], format_, text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -82,8 +81,7 @@ def _load(task: Task, mesh: Mapping[str, tuple[int, int]]) -> tuple[dict[str, to
     tp_rank, tp_size = mesh.get("tp", (0, 1))
     others = {dim: at for dim, at in mesh.items() if dim != "tp"}
     # The reference has its own idea of which tensors are one: outputs of the spec are left apart.
-    apart = {"fused": False} if "fused" in inspect.signature(module.load).parameters else {}
-    tensors = module.load(checkpoint, tp_rank=tp_rank, tp_size=tp_size, mesh=others, **apart)
+    tensors = module.load(checkpoint, tp_rank=tp_rank, tp_size=tp_size, mesh=others, fused=False)
     headers = runtime.read_headers(task.checkpoint)
     shards = module.plan(runtime.read_config(task.checkpoint), mesh, headers)
     return tensors, {shard.name: shard.at for shard in shards}

@@ -21,6 +21,7 @@ class SourceFile:
 
     def __init__(self, path: Location) -> None:
         self.path = path
+        self.descriptor = -1
         try:
             self.descriptor = os.open(str(path), os.O_RDONLY)
         except OSError as error:
@@ -33,9 +34,14 @@ class SourceFile:
         self.lock = Lock()
 
     def close(self) -> None:
-        """Closes the file; its mapping goes with the last view of it."""
+        """Closes the file, unless it is closed; its mapping goes with the last view of it."""
         self.mapped = self.pages = None
-        os.close(self.descriptor)
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+    def __del__(self) -> None:
+        self.close()
 
     def size(self) -> int:
         """Bytes of the file as it is now."""

@@ -150,7 +150,7 @@ def test_what_loading_leaves_is_what_slices_say(
     rooms, before = rooms_with_noise(drawn)
     bounce = Bounce()
     for fills, own in zip(drawn.ranks, rooms, strict=True):
-        write_unread(RankPart(fills, {}), own)
+        write_unread(RankPart(fills, {}, drawn.headers), own)
     for one in windows_for(drawn, rooms, small_windows(window, direct, gap)):
         there = drawn.file[one.begin : one.end]
         if one.direct:

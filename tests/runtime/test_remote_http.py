@@ -94,5 +94,5 @@ def test_files_that_are_not_there(server: Server) -> None:
 
 
 def test_a_server_that_is_not_there() -> None:
-    with pytest.raises(rt.ShardError, match=r"^SHD406: http://127\.0\.0\.1:1/model/model\.safetensors: Connect call"):
+    with pytest.raises(rt.ShardError, match=r"^SHD406: http://127\.0\.0\.1:1/model/shardc\.json: Connect call"):
         rt.load(SPEC, "http://127.0.0.1:1/model", mesh())

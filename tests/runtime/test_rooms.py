@@ -30,12 +30,13 @@ def own(one: Shard) -> Fill:
 PART = RankPart(
     [own(shard("late", ((0, 2, 2),))), own(shard("early", ((0, 8, 0),))), own(shard("first", ((0, 2, 0),), (8, 4)))],
     {"twin": "early"},
+    HEADERS,
 )
 
 
 @pytest.mark.parametrize("separate", [False, True])
 def test_in_the_order_of_the_files(separate: bool) -> None:
-    rooms = rooms_of(PART, HEADERS, CPU, separate=separate)
+    rooms = rooms_of(PART, CPU, separate=separate)
     assert list(rooms) == ["first", "early", "late"]
     assert [room.offset for room in rooms.values()] == ([0, 0, 0] if separate else [0, 64, 128])
 
@@ -48,11 +49,11 @@ def test_an_output_lies_where_its_first_tensor_does() -> None:
         own(shard("early", ((0, 8, 0),))),
         Fill(shard("first", ((0, 2, 0),)), out, Placing((6,), None, 0, moves[0])),
     ]
-    assert list(rooms_of(RankPart(fills, {}), HEADERS, CPU, separate=False)) == ["out", "early"]
+    assert list(rooms_of(RankPart(fills, {}, HEADERS), CPU, separate=False)) == ["out", "early"]
 
 
 def test_padding_and_values_are_written() -> None:
-    rooms = rooms_of(PART, HEADERS, CPU, separate=False)
+    rooms = rooms_of(PART, CPU, separate=False)
     for room in rooms.values():
         room.tensor().fill_(9)
     write_unread(PART, rooms)
@@ -65,14 +66,14 @@ def test_padding_and_values_are_written() -> None:
 
 def test_slices_that_are_no_tensor_are_zero() -> None:
     fill = Fill(shard("late", ((0, 4, 0),)), Buffer("out", "F32", (3, 4), 2), Placing((3, 4), 0))
-    part = RankPart([fill], {})
-    rooms = rooms_of(part, HEADERS, CPU, separate=False)
+    part = RankPart([fill], {}, HEADERS)
+    rooms = rooms_of(part, CPU, separate=False)
     rooms["out"].tensor().fill_(9)
     write_unread(part, rooms)
     assert rooms["out"].tensor().tolist() == [[9] * 4, [9] * 4, [0] * 4]
 
 
 def test_tensors_in_the_order_of_the_spec() -> None:
-    found = tensors_of(PART, rooms_of(PART, HEADERS, CPU, separate=False))
+    found = tensors_of(PART, rooms_of(PART, CPU, separate=False))
     assert list(found) == ["late", "early", "first", "twin"]
     assert found["twin"] is found["early"]

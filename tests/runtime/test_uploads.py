@@ -120,7 +120,7 @@ def test_a_device_gets_what_slices_say(drawn: Drawn) -> None:
     stream = LateStream(pause=0)
     rooms, before = rooms_with_noise(drawn)
     for fills, own in zip(drawn.ranks, rooms, strict=True):
-        write_unread(RankPart(fills, {}), own)
+        write_unread(RankPart(fills, {}, drawn.headers), own)
     windows = windows_for(drawn, rooms)
     most = max((sum(map(packed_bytes, window.pieces)) for window in windows), default=0)
     uploader = Uploader(ring(2, most), stream)

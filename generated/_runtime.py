@@ -3308,7 +3308,7 @@ class Limits(NamedTuple):
     threads: int | None
 
 
-LOCAL = Limits(window=4 << 20, direct=64 << 10, gap=16 << 10, spare=4 << 20, row_gap=4 << 20, threads=None)
+LOCAL = Limits(window=8 << 20, direct=64 << 10, gap=16 << 10, spare=8 << 20, row_gap=8 << 20, threads=None)
 REMOTE = Limits(window=8 << 20, direct=8 << 20, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
 
 

@@ -15,6 +15,7 @@ from shardc.runtime.windows import LOCAL, Piece, cut_copy, pieces_of, windows_of
 from .copying import Drawn, copies, drawn, pairs, rooms_with_noise, small_windows
 
 MIB = 1 << 20
+LIMITS = LOCAL._replace(window=4 * MIB, spare=4 * MIB, row_gap=4 * MIB)
 
 
 def fill_of(shape: tuple[int, ...], at: tuple[Spans, ...], dtype: str = "F32", load: str | None = None) -> Fill:
@@ -24,7 +25,7 @@ def fill_of(shape: tuple[int, ...], at: tuple[Spans, ...], dtype: str = "F32", l
 
 def pieces(fill: Fill, begin: int = 8) -> list[Piece]:
     room = Room(fill.buffer, host_memory(64), 0)  # nothing is copied
-    return list(pieces_of(fill, Header(fill.shard.dtype, fill.shard.shape, "f", begin), room, LOCAL))
+    return list(pieces_of(fill, Header(fill.shard.dtype, fill.shard.shape, "f", begin), room, LIMITS))
 
 
 def test_rows_are_cut_at_whole_windows() -> None:
@@ -70,7 +71,7 @@ def test_columns_of_several_ranks_are_cut_at_the_same_rows() -> None:
     """Also where ranks have more or fewer columns, so that each row is read once."""
     widths = [(0, 100), (100, 1100), (1100, 2000)]
     columns = [fill_of((4000, 2000), (((0, 4000, 0),), ((low, high, 0),))) for low, high in widths]
-    found = windows_of((piece for fill in columns for piece in pieces(fill)), LOCAL)
+    found = windows_of((piece for fill in columns for piece in pieces(fill)), LIMITS)
     assert [(window.begin - 8, window.end - 8) for window in found] == [
         (row * 8000, min(row + 524, 4000) * 8000) for row in range(0, 4000, 524)
     ]
@@ -80,7 +81,7 @@ def test_columns_of_several_ranks_are_cut_at_the_same_rows() -> None:
 
 def test_what_two_ranks_keep_whole_is_read_once() -> None:
     whole = fill_of((2 * MIB,), (((0, 2 * MIB, 0),),))
-    found = windows_of([*pieces(whole), *pieces(whole)], LOCAL)
+    found = windows_of([*pieces(whole), *pieces(whole)], LIMITS)
     assert [(window.begin - 8, window.end - 8, len(window.pieces)) for window in found] == [
         (0, 4 * MIB, 2),
         (4 * MIB, 8 * MIB, 2),
@@ -94,7 +95,7 @@ def small(begin: int, rows: int = 100) -> list[Piece]:
 
 
 def test_small_pieces_near_each_other_are_read_together() -> None:
-    found = windows_of([*small(400 + (16 << 10)), *small(0), *small(40000, 20000), *small(120000)], LOCAL)
+    found = windows_of([*small(400 + (16 << 10)), *small(0), *small(40000, 20000), *small(120000)], LIMITS)
     assert [(window.begin, window.end) for window in found] == [
         (0, 800 + (16 << 10)),
         (40000, 120000),
@@ -104,11 +105,11 @@ def test_small_pieces_near_each_other_are_read_together() -> None:
 
 
 def test_small_pieces_far_from_each_other_are_not() -> None:
-    assert len(windows_of([*small(0), *small(401 + (16 << 10))], LOCAL)) == 2
+    assert len(windows_of([*small(0), *small(401 + (16 << 10))], LIMITS)) == 2
 
 
 def test_no_pieces() -> None:
-    assert windows_of([], LOCAL) == []
+    assert windows_of([], LIMITS) == []
     assert pieces(fill_of((0, 4), ((), ((0, 4, 0),)))) == []
     assert pieces(fill_of((4,), (((0, 0, 4),),))) == []
 
@@ -122,7 +123,7 @@ def test_the_bytes_that_a_piece_fills() -> None:
     memory = host_memory(256)
     memory.flat.copy_(torch.arange(256).to(torch.uint8))
     [piece] = pieces_of(
-        fill_of((8,), (((2, 4, 0),),)), Header("F32", (8,), "f", 8), Room(Buffer("w", "F32", (2,)), memory, 64), LOCAL
+        fill_of((8,), (((2, 4, 0),),)), Header("F32", (8,), "f", 8), Room(Buffer("w", "F32", (2,)), memory, 64), LIMITS
     )
     assert piece.place.tolist() == [64, 65, 66, 67, 68, 69, 70, 71]
 

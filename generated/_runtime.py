@@ -761,6 +761,8 @@ TORCH_DTYPES: dict[str, torch.dtype] = {
     "F64": torch.float64,
 }
 FILE_DTYPES: dict[torch.dtype, str] = {dtype: name for name, dtype in reversed(TORCH_DTYPES.items())}
+# Elements are moved as whole numbers of their size in bytes: no bit of a float changes on the way.
+RAW: dict[int, torch.dtype] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 CASTABLE = ("F16", "BF16", "F32", "F64")
 
 
@@ -3566,9 +3568,6 @@ def is_resident(mapped: torch.Tensor, begin: int, end: int) -> bool:
 
 
 LIBC_MINCORE = getattr(ctypes.CDLL(None), "mincore", None)
-
-
-RAW: dict[int, torch.dtype] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def deal(window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:

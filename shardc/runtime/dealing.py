@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
+from shardc.runtime.dtypes import RAW
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import Piece
-
-RAW: dict[int, torch.dtype] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def deal(window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:

@@ -29,6 +29,8 @@ TORCH_DTYPES: dict[str, torch.dtype] = {
     "F64": torch.float64,
 }
 FILE_DTYPES: dict[torch.dtype, str] = {dtype: name for name, dtype in reversed(TORCH_DTYPES.items())}
+# Elements are moved as whole numbers of their size in bytes: no bit of a float changes on the way.
+RAW: dict[int, torch.dtype] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 CASTABLE = ("F16", "BF16", "F32", "F64")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from shardc.runtime.dtypes import TORCH_DTYPES
+from shardc.runtime.dtypes import RAW, TORCH_DTYPES
 from shardc.runtime.errors import ShardError
 from shardc.runtime.files import SourceFile
 from shardc.runtime.headers import Header
@@ -15,13 +15,11 @@ from shardc.runtime.rectangles import Rectangle
 
 #: Files that are open at a time.
 OPEN_FILES = 64
-#: Elements are moved as whole numbers of their size: no bit of a float changes on the way.
-_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def as_bits(tensor: torch.Tensor) -> torch.Tensor:
     """The same elements as whole numbers of their size."""
-    return tensor.view(_BITS[tensor.dtype.itemsize])
+    return tensor.view(RAW[tensor.dtype.itemsize])
 
 
 def view(tensor: torch.Tensor, rectangle: Rectangle) -> torch.Tensor:

@@ -22,7 +22,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase, translate
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from itertools import accumulate, product
 from math import gcd, lcm, prod
@@ -2783,6 +2783,7 @@ class Zeros(NamedTuple):
     target: Block
 
 
+@lru_cache(maxsize=4096)
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     """The strides of a contiguous tensor, in elements."""
     return tuple(prod(shape[dim + 1 :]) for dim in range(len(shape)))
@@ -3101,7 +3102,7 @@ HUGE_PAGE = 2 << 20  # bytes
 
 
 class Memory:
-    """Bytes on one device. flat: all of them, U8. pages: what host memory lies in, from byte `skip` on."""
+    """Bytes on one device. flat: all of them, U8. pages: what host memory lies in, from byte `skip` on, if known."""
 
     def __init__(self, flat: torch.Tensor, pages: mmap.mmap | bytearray | None = None, skip: int = 0) -> None:
         self.flat = flat
@@ -3110,10 +3111,18 @@ class Memory:
         self.views: dict[torch.dtype, torch.Tensor] = {torch.uint8: flat}
 
     def typed(self, dtype: torch.dtype) -> torch.Tensor:
-        """All bytes as elements of a dtype."""
+        """All bytes as elements of a dtype, without those at the end that make no element."""
         if dtype not in self.views:
-            self.views[dtype] = self.flat.view(dtype)
+            count = self.flat.numel()
+            self.views[dtype] = self.flat[: count - count % dtype.itemsize].view(dtype)
         return self.views[dtype]
+
+    @cached_property
+    def bytes(self) -> memoryview:
+        """All bytes, of host memory, to be written to. Where their pages are not known, it does not keep them alive."""
+        if self.pages is None:
+            return memoryview((ctypes.c_ubyte * self.flat.nbytes).from_address(self.flat.data_ptr())).cast("B")
+        return memoryview(self.pages)[self.skip : self.skip + self.flat.nbytes]
 
     def tensor(self, offset: int, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         """The contiguous tensor at a byte. On the host its storage is just its bytes, on a device those of all."""
@@ -3169,11 +3178,6 @@ def rooms_for(buffers: Iterable[Buffer], device: torch.device, *, separate: bool
     offsets = [0, *accumulate(size for _, size in sizes)]
     slab = memory_on(device, offsets[-1])
     return {buffer.name: Room(buffer, slab, offset) for (buffer, _), offset in zip(sizes, offsets, strict=False)}
-
-
-def bytes_of(tensor: torch.Tensor) -> memoryview:
-    """The bytes of a contiguous host tensor, to be written to. It does not keep them alive."""
-    return memoryview((ctypes.c_ubyte * tensor.nbytes).from_address(tensor.data_ptr())).cast("B")
 
 
 class RankPart(NamedTuple):
@@ -3297,21 +3301,22 @@ class Limits(NamedTuple):
     """How a kind of file is read, in bytes.
 
     window: at once; twice that where copies share bytes. direct: next to each other, from which they are read right to
-    where they stay. gap: between two copies that are sooner read than left out; spare: all gaps of a window that are,
-    where they are more than half of it. row_gap: between the rows of one copy that are. threads: how many read; None:
-    as many as there are cores, 4 at most.
+    where they stay. parts: of memory that one such read fills. gap: between two copies that are sooner read than left
+    out; spare: all gaps of a window that are, where they are more than half of it. row_gap: between the rows of one
+    copy that are. threads: how many read; None: as many as there are cores, 4 at most.
     """
 
     window: int
     direct: int
+    parts: int
     gap: int
     spare: int
     row_gap: int
     threads: int | None
 
 
-LOCAL = Limits(window=8 << 20, direct=64 << 10, gap=16 << 10, spare=8 << 20, row_gap=8 << 20, threads=None)
-REMOTE = Limits(window=8 << 20, direct=8 << 20, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
+LOCAL = Limits(window=8 << 20, direct=64 << 10, parts=64, gap=16 << 10, spare=8 << 20, row_gap=8 << 20, threads=None)
+REMOTE = Limits(window=8 << 20, direct=8 << 20, parts=64, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
 
 
 class Piece(NamedTuple):
@@ -3337,10 +3342,16 @@ class Piece(NamedTuple):
         return self.copy.elements * self.cast.itemsize
 
     @property
-    def place(self) -> torch.Tensor:
-        """The bytes of memory that it fills, where those are next to each other."""
+    def place(self) -> tuple[int, int]:
+        """The first byte of memory that it fills and the one after the last, where those are next to each other."""
         begin = (self.start + self.copy.target.offset) * self.cast.itemsize
-        return self.memory.flat[begin : begin + self.nbytes]
+        return begin, begin + self.nbytes
+
+    @property
+    def bytes(self) -> memoryview:
+        """Those bytes, of host memory."""
+        begin, end = self.place
+        return self.memory.bytes[begin:end]
 
 
 class Window(NamedTuple):
@@ -3352,8 +3363,10 @@ class Window(NamedTuple):
 
     @property
     def direct(self) -> bool:
-        """True where the one copy is a read."""
-        return len(self.pieces) == 1 and self.pieces[0].direct
+        """True where the copies are a read: each is next to each other, and they follow one another in the file."""
+        if not all(piece.direct for piece in self.pieces):
+            return False
+        return sum(piece.end - piece.begin for piece in self.pieces) == self.end - self.begin
 
     @property
     def nbytes(self) -> int:
@@ -3432,7 +3445,22 @@ def windows_of(pieces: Iterable[Piece], limits: Limits) -> list[Window]:
             end = gaps = 0
         end = max(end, piece.end)
         together.append(piece)
-    return [*windows, Window(together[0].begin, end, tuple(together))] if together else windows
+    if together:
+        windows.append(Window(together[0].begin, end, tuple(together)))
+    return in_one_read(windows, limits)
+
+
+def in_one_read(windows: Iterable[Window], limits: Limits) -> list[Window]:
+    """The same windows, those that are reads and follow one another as one: of several ranks, each gets its part."""
+    found: list[Window] = []
+    for window in windows:
+        begin, end, pieces = found[-1] if found else window
+        follows = end == window.begin and window.end - begin <= limits.window and len(pieces) < limits.parts
+        if follows and window.direct and found[-1].direct:
+            found[-1] = Window(begin, window.end, (*pieces, *window.pieces))
+        else:
+            found.append(window)
+    return found
 
 
 def joins(together: list[Piece], end: int, gaps: int, piece: Piece, limits: Limits) -> bool:
@@ -3461,7 +3489,7 @@ class SourceFile:
             os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)
         self.residency_is_told = tells_residency(self.descriptor, str(path))
         self.pages: mmap.mmap | None = None
-        self.mapped: torch.Tensor | None = None
+        self.mapped: Memory | None = None
         self.lock = Lock()
 
     def close(self) -> None:
@@ -3478,22 +3506,33 @@ class SourceFile:
         """Bytes of the file as it is now."""
         return os.fstat(self.descriptor).st_size
 
-    def read(self, into: memoryview, begin: int) -> int:
-        """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
+    def read(self, into: Iterable[memoryview], begin: int) -> int:
+        """Fills memories, one after another, from byte `begin` on.
+
+        Returns how many bytes the file had for them; raises OSError.
+        """
+        left = list(into)
         done = 0
-        while done < len(into):
-            count = os.preadv(self.descriptor, [into[done:]], begin + done)
+        while left:
+            count = os.preadv(self.descriptor, left, begin + done)
             if count == 0:
                 break
             done += count
+            while left and count >= len(left[0]):
+                count -= len(left.pop(0))
+            if count:
+                left[0] = left[0][count:]
         return done
 
-    def cached(self, begin: int, end: int) -> torch.Tensor | None:
-        """Bytes begin .. end, without a copy, where the page cache has them all; `drop` takes them out again."""
+    def cached(self, begin: int, end: int) -> Memory | None:
+        """The file's bytes, without a copy, where the page cache has all of begin .. end, which alone are to be read.
+
+        `drop` takes them out again.
+        """
         mapped = self.map() if self.residency_is_told else None
         if mapped is None or end > self.size():
             return None
-        return mapped[begin:end] if is_resident(mapped, begin, end) else None
+        return mapped if is_resident(mapped.flat, begin, end) else None
 
     def drop(self, begin: int, end: int) -> None:
         """Takes the pages that lie in begin .. end out of this process's memory; they stay in the page cache."""
@@ -3501,7 +3540,7 @@ class SourceFile:
             first = begin - begin % mmap.PAGESIZE
             self.pages.madvise(mmap.MADV_DONTNEED, first, end - first)
 
-    def map(self) -> torch.Tensor | None:
+    def map(self) -> Memory | None:
         """The file's bytes, mapped once. None where that cannot be done, or mapped pages not be dropped."""
         with self.lock:
             if self.mapped is None and hasattr(mmap, "MADV_DONTNEED"):
@@ -3511,7 +3550,7 @@ class SourceFile:
                     return None
                 with warnings.catch_warnings():
                     warnings.filterwarnings("ignore", "The given buffer is not writable")
-                    self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
+                    self.mapped = Memory(torch.frombuffer(self.pages, dtype=torch.uint8))
             return self.mapped
 
 
@@ -3531,16 +3570,24 @@ class RemoteFile:
     def close(self) -> None:
         """Nothing is held of it."""
 
-    def read(self, into: memoryview, begin: int) -> int:
-        """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
-        found = self.path.fetch(begin, begin + len(into))
-        if len(found) > len(into):
-            text = f"the store sent {len(found)} bytes for {len(into)}: it can't read parts of a file"
-            raise OSError(errno.EIO, text)
-        into[: len(found)] = found
-        return len(found)
+    def read(self, into: Iterable[memoryview], begin: int) -> int:
+        """Fills memories, one after another, from byte `begin` on.
 
-    def cached(self, begin: int, end: int) -> torch.Tensor | None:
+        Returns how many bytes the file had for them; raises OSError.
+        """
+        memories = list(into)
+        wanted = sum(map(len, memories))
+        found = memoryview(self.path.fetch(begin, begin + wanted))
+        if len(found) > wanted:
+            raise OSError(errno.EIO, f"the store sent {len(found)} bytes for {wanted}: it can't read parts of a file")
+        done = 0
+        for memory in memories:
+            part = found[done : done + len(memory)]
+            memory[: len(part)] = part
+            done += len(part)
+        return done
+
+    def cached(self, begin: int, end: int) -> Memory | None:
         """Nothing is there before it is read."""
         return None
 
@@ -3570,43 +3617,46 @@ def is_resident(mapped: torch.Tensor, begin: int, end: int) -> bool:
 LIBC_MINCORE = getattr(ctypes.CDLL(None), "mincore", None)
 
 
-def deal(window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
-    """Makes the copies. window: the file's bytes from byte `begin` on, U8, on the device of the pieces' memory."""
+def deal(source: Memory, origin: int, pieces: Sequence[Piece]) -> None:
+    """Makes the copies. source: the file's bytes from byte `origin` on, at least those of the pieces.
+
+    It is on the device of the pieces' memory, and aligned for elements of any dtype.
+    """
     for alike in by_form(pieces):
         runs = list(runs_of(alike))
         if len(runs) > 1 and alike[0].copy.shape == (1,):
-            scatter(window, begin, alike)
+            scatter(source, origin, alike)
             continue
         for piece in runs:
-            elements = elements_of(window, piece.begin - begin, piece.end - begin, piece)
-            source = elements.as_strided(piece.copy.shape, piece.copy.source.strides, elements.storage_offset())
-            shape, _, target = piece.copy
-            target_of(piece).as_strided(shape, target.strides, piece.start + target.offset).copy_(source)
+            elements, first = elements_of(source, piece.begin - origin, piece.end - origin, piece)
+            shape, (_, steps), target = piece.copy
+            block = elements.as_strided(shape, steps, first)
+            target_of(piece).as_strided(shape, target.strides, piece.start + target.offset).copy_(block)
 
 
-def scatter(window: torch.Tensor, begin: int, scalars: list[Piece]) -> None:
+def scatter(source: Memory, origin: int, scalars: Sequence[Piece]) -> None:
     """Makes the copies of scalars of one form, from anywhere to anywhere, as one."""
-    first, last = min(piece.begin for piece in scalars), max(piece.end for piece in scalars)
-    elements = elements_of(window, first - begin, last - begin, scalars[0])
+    begin, end = min(piece.begin for piece in scalars), max(piece.end for piece in scalars)
+    elements, first = elements_of(source, begin - origin, end - origin, scalars[0])
     itemsize = scalars[0].dtype.itemsize
     places = torch.tensor(
         [
-            [(piece.begin - first) // itemsize for piece in scalars],
+            [first + (piece.begin - begin) // itemsize for piece in scalars],
             [piece.start + piece.copy.target.offset for piece in scalars],
         ]
     )
-    sources, targets = places.to(window.device, non_blocking=True)
+    sources, targets = places.to(elements.device, non_blocking=True)
     target = target_of(scalars[0])
     target.index_copy_(0, targets, elements[sources].to(target.dtype))
 
 
-def elements_of(window: torch.Tensor, at: int, end: int, piece: Piece) -> torch.Tensor:
-    """Bytes at .. end of the window as elements that a piece copies; of bytes that are not aligned, a copy."""
+def elements_of(source: Memory, at: int, end: int, piece: Piece) -> tuple[torch.Tensor, int]:
+    """Elements that a piece copies, and which of them is at byte `at`; of bytes that are not aligned, a copy."""
     itemsize = piece.dtype.itemsize
-    found = window[at:end]
-    if found.data_ptr() % itemsize:
-        found = found.clone()
-    return found.view(piece.dtype if piece.cast != piece.dtype else RAW[itemsize])
+    dtype = piece.dtype if piece.cast != piece.dtype else RAW[itemsize]
+    if at % itemsize:
+        return source.flat[at:end].clone().view(dtype), 0
+    return source.typed(dtype), at // itemsize
 
 
 def target_of(piece: Piece) -> torch.Tensor:
@@ -3614,8 +3664,10 @@ def target_of(piece: Piece) -> torch.Tensor:
     return piece.memory.typed(piece.cast if piece.cast != piece.dtype else RAW[piece.cast.itemsize])
 
 
-def by_form(pieces: Iterable[Piece]) -> Iterable[list[Piece]]:
+def by_form(pieces: Sequence[Piece]) -> Iterable[Sequence[Piece]]:
     """The pieces of each form: of a shape, strides, dtypes, memory and alignment."""
+    if len(pieces) == 1:
+        return [pieces]
     alike: dict[object, list[Piece]] = defaultdict(list)
     for piece in pieces:
         shape, source, target = piece.copy
@@ -3624,7 +3676,7 @@ def by_form(pieces: Iterable[Piece]) -> Iterable[list[Piece]]:
     return alike.values()
 
 
-def runs_of(alike: list[Piece]) -> Iterator[Piece]:
+def runs_of(alike: Sequence[Piece]) -> Iterator[Piece]:
     """The same copies, those at a constant distance on both sides as one."""
     run: list[Piece] = []
     for piece in alike:
@@ -3766,22 +3818,23 @@ class Uploader:
         self.ring = ring
         self.stream = stream
 
-    def deal(self, window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
-        """Makes copies out of a window, whose first byte is byte `begin` of the file: all cross at once."""
+    def deal(self, source: Memory, origin: int, pieces: Sequence[Piece]) -> None:
+        """Makes copies out of host memory, whose first byte is byte `origin` of the file: all cross at once."""
         with self.ring.slot() as slot:
             into, out = pack(pieces, slot.memory)
-            deal(window, begin, into)
+            deal(source, origin, into)
             packed, device = slot.memory.flat[: out[-1].end], out[0].memory.flat.device
             with self.queued(slot):
-                deal(packed.to(device, non_blocking=self.stream.non_blocking), 0, out)
+                deal(Memory(packed.to(device, non_blocking=self.stream.non_blocking)), 0, out)
 
-    def read(self, piece: Piece, read: Callable[[torch.Tensor], object]) -> None:
+    def read(self, piece: Piece, read: Callable[[list[memoryview]], object]) -> None:
         """Makes a contiguous copy of bytes that `read` puts right into a buffer."""
+        begin, end = piece.place
         with self.ring.slot() as slot:
-            buffer = slot.memory.flat[: piece.nbytes]
-            read(buffer)
+            read([slot.memory.bytes[: end - begin]])
             with self.queued(slot):
-                piece.place.copy_(buffer, non_blocking=self.stream.non_blocking)
+                buffer = slot.memory.flat[: end - begin]
+                piece.memory.flat[begin:end].copy_(buffer, non_blocking=self.stream.non_blocking)
 
     @contextmanager
     def queued(self, slot: Slot) -> Iterator[None]:
@@ -3793,7 +3846,7 @@ class Uploader:
             slot.waits.append(self.stream.mark())
 
 
-def pack(pieces: Iterable[Piece], buffer: Memory) -> tuple[list[Piece], list[Piece]]:
+def pack(pieces: Sequence[Piece], buffer: Memory) -> tuple[list[Piece], list[Piece]]:
     """The copies into a buffer, one piece behind the other, contiguous and in the file's dtype, and those out of it."""
     into, out = [], []
     at = 0
@@ -3819,8 +3872,12 @@ Uploaders = Mapping[torch.device, Uploader]
 Done = Callable[[int], object]  # bytes that a window has filled
 
 
-def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
-    """Reads all windows and makes their copies. Raises the first error once all threads have stopped."""
+@contextmanager
+def carrying_out(windows: Windows, threads: int | None, done: Done) -> Iterator[None]:
+    """Reads all windows and makes their copies while what is inside runs; all are done once it is left.
+
+    Raises the first error once all threads have stopped.
+    """
     count = threads or min(THREADS, cores())
     jobs = Jobs(windows, done)
     uploaders = uploaders_for(windows, count)
@@ -3831,6 +3888,7 @@ def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
             with one_torch_thread():
                 workers = [pool.submit(work, begun, jobs, uploaders) for _ in range(count)]
                 begun.wait()
+            yield
             wait(workers)
         except BaseException:
             jobs.stop()
@@ -3857,6 +3915,9 @@ def waited_for(uploaders: Uploaders) -> Iterator[None]:
 
 def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader]:
     """One for each device that windows have pieces for, with a ring of twice as many buffers as there are threads."""
+    memories = {piece.memory for those in windows.values() for window in those for piece in window.pieces}
+    if all(memory.flat.device.type == "cpu" for memory in memories):
+        return {}
     sizes: dict[torch.device, int] = {}
     for window in (window for those in windows.values() for window in those):
         for device, pieces in by_device(window.pieces).items():
@@ -3945,12 +4006,13 @@ class Bounce:
     def __init__(self) -> None:
         self.memory = host_memory(0)
 
-    def room(self, begin: int, end: int) -> torch.Tensor:
-        """Room for bytes begin .. end of a file, aligned as they are there; it is the same for each window."""
-        skip = begin % ALIGNMENT
-        if self.memory.flat.numel() < skip + end - begin:
+    def room(self, begin: int, end: int) -> tuple[Memory, int]:
+        """Room for bytes begin .. end of a file, and which byte its first stands for: elements are aligned as they are
+        in the file. It is the same room for each window."""
+        origin = begin - begin % ALIGNMENT
+        if self.memory.flat.numel() < end - origin:
             self.memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
-        return self.memory.flat[skip : skip + end - begin]
+        return self.memory, origin
 
 
 def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
@@ -3959,25 +4021,33 @@ def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploa
     if window.direct:
         read_direct(file, window, uploaders)
         return
-    cached = file.cached(begin, end)
-    there = read_into(bounce.room(begin, end), file, window) if cached is None else cached
-    for device, own in by_device(pieces).items():
-        if device in uploaders:
-            uploaders[device].deal(there, begin, own)
-        else:
-            deal(there, begin, own)
-    if cached is not None:
+    source, origin = file.cached(begin, end), 0
+    is_mapped = source is not None
+    if source is None:
+        source, origin = bounce.room(begin, end)
+        read_into([source.bytes[begin - origin : end - origin]], file, window)
+    if not uploaders:
+        deal(source, origin, pieces)
+    else:
+        for device, own in by_device(pieces).items():
+            uploader = uploaders.get(device)
+            (uploader.deal if uploader else deal)(source, origin, own)
+    if is_mapped:
         file.drop(begin, end)
 
 
 def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
-    """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
-    piece = window.pieces[0]
-    uploader = uploaders.get(piece.memory.flat.device)
-    if uploader:
-        uploader.read(piece, lambda buffer: read_into(buffer, file, window))
-    else:
-        read_into(piece.place, file, window)
+    """Reads contiguous pieces right to where they stay, or each into a buffer that its device reads."""
+    if not uploaders:
+        read_into([piece.bytes for piece in window.pieces], file, window)
+        return
+    for piece in window.pieces:
+        own = Window(piece.begin, piece.end, (piece,))
+        uploader = uploaders.get(piece.memory.flat.device)
+        if uploader:
+            uploader.read(piece, partial(read_into, file=file, window=own))
+        else:
+            read_into([piece.bytes], file, own)
 
 
 def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
@@ -3988,15 +4058,17 @@ def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
     return found
 
 
-def read_into(memory: torch.Tensor, file: OpenFile, window: Window) -> torch.Tensor:
-    """A window's bytes, read into host memory of just that size. Raises SHD406, naming the first tensor that is cut."""
+def read_into(memories: Iterable[memoryview], file: OpenFile, window: Window) -> None:
+    """Reads a window's bytes into host memories of just that size together.
+
+    Raises SHD406, naming the first tensor that is cut.
+    """
     try:
-        end = window.begin + file.read(bytes_of(memory), window.begin)
+        end = window.begin + file.read(memories, window.begin)
     except OSError as error:
         raise lacking(file, window, window.begin, f"of which some can't be read: {error.strerror}") from error
     if end < window.end:
         raise lacking(file, window, end, f"but the file has {end}")
-    return memory
 
 
 def lacking(file: OpenFile, window: Window, end: int, why: str) -> ShardError:
@@ -4092,8 +4164,7 @@ def load_ranks(
         files = windows_by_file(parts, rooms, limits)
         windows = {file_of(directory, file): found for file, found in files.items()}
         done = counted(parts, windows, options.get("progress"))
-    carry_out(windows, options.get("threads") or limits.threads, done)
-    with collector_at_rest():
+    with carrying_out(windows, options.get("threads") or limits.threads, done), collector_at_rest():
         return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 

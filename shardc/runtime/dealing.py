@@ -1,54 +1,58 @@
-"""The copies of one window, out of its bytes into host memory."""
+"""The copies of one window, out of bytes of its file in memory, to where they stay on the same device."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 
 from shardc.runtime.dtypes import RAW
+from shardc.runtime.memory import Memory
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import Piece
 
 
-def deal(window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
-    """Makes the copies. window: the file's bytes from byte `begin` on, U8, on the device of the pieces' memory."""
+def deal(source: Memory, origin: int, pieces: Sequence[Piece]) -> None:
+    """Makes the copies. source: the file's bytes from byte `origin` on, at least those of the pieces.
+
+    It is on the device of the pieces' memory, and aligned for elements of any dtype.
+    """
     for alike in by_form(pieces):
         runs = list(runs_of(alike))
         if len(runs) > 1 and alike[0].copy.shape == (1,):
-            scatter(window, begin, alike)
+            scatter(source, origin, alike)
             continue
         for piece in runs:
-            elements = elements_of(window, piece.begin - begin, piece.end - begin, piece)
-            source = elements.as_strided(piece.copy.shape, piece.copy.source.strides, elements.storage_offset())
-            shape, _, target = piece.copy
-            target_of(piece).as_strided(shape, target.strides, piece.start + target.offset).copy_(source)
+            elements, first = elements_of(source, piece.begin - origin, piece.end - origin, piece)
+            shape, (_, steps), target = piece.copy
+            block = elements.as_strided(shape, steps, first)
+            target_of(piece).as_strided(shape, target.strides, piece.start + target.offset).copy_(block)
 
 
-def scatter(window: torch.Tensor, begin: int, scalars: list[Piece]) -> None:
+def scatter(source: Memory, origin: int, scalars: Sequence[Piece]) -> None:
     """Makes the copies of scalars of one form, from anywhere to anywhere, as one."""
-    first, last = min(piece.begin for piece in scalars), max(piece.end for piece in scalars)
-    elements = elements_of(window, first - begin, last - begin, scalars[0])
+    begin, end = min(piece.begin for piece in scalars), max(piece.end for piece in scalars)
+    elements, first = elements_of(source, begin - origin, end - origin, scalars[0])
     itemsize = scalars[0].dtype.itemsize
     places = torch.tensor(
         [
-            [(piece.begin - first) // itemsize for piece in scalars],
+            [first + (piece.begin - begin) // itemsize for piece in scalars],
             [piece.start + piece.copy.target.offset for piece in scalars],
         ]
     )
-    sources, targets = places.to(window.device, non_blocking=True)
+    sources, targets = places.to(elements.device, non_blocking=True)
     target = target_of(scalars[0])
     target.index_copy_(0, targets, elements[sources].to(target.dtype))
 
 
-def elements_of(window: torch.Tensor, at: int, end: int, piece: Piece) -> torch.Tensor:
-    """Bytes at .. end of the window as elements that a piece copies; of bytes that are not aligned, a copy."""
+def elements_of(source: Memory, at: int, end: int, piece: Piece) -> tuple[torch.Tensor, int]:
+    """Elements that a piece copies, and which of them is at byte `at`; of bytes that are not aligned, a copy."""
     itemsize = piece.dtype.itemsize
-    found = window[at:end]
-    if found.data_ptr() % itemsize:
-        found = found.clone()
-    return found.view(piece.dtype if piece.cast != piece.dtype else RAW[itemsize])
+    dtype = piece.dtype if piece.cast != piece.dtype else RAW[itemsize]
+    if at % itemsize:
+        return source.flat[at:end].clone().view(dtype), 0
+    return source.typed(dtype), at // itemsize
 
 
 def target_of(piece: Piece) -> torch.Tensor:
@@ -56,8 +60,10 @@ def target_of(piece: Piece) -> torch.Tensor:
     return piece.memory.typed(piece.cast if piece.cast != piece.dtype else RAW[piece.cast.itemsize])
 
 
-def by_form(pieces: Iterable[Piece]) -> Iterable[list[Piece]]:
+def by_form(pieces: Sequence[Piece]) -> Iterable[Sequence[Piece]]:
     """The pieces of each form: of a shape, strides, dtypes, memory and alignment."""
+    if len(pieces) == 1:
+        return [pieces]
     alike: dict[object, list[Piece]] = defaultdict(list)
     for piece in pieces:
         shape, source, target = piece.copy
@@ -66,7 +72,7 @@ def by_form(pieces: Iterable[Piece]) -> Iterable[list[Piece]]:
     return alike.values()
 
 
-def runs_of(alike: list[Piece]) -> Iterator[Piece]:
+def runs_of(alike: Sequence[Piece]) -> Iterator[Piece]:
     """The same copies, those at a constant distance on both sides as one."""
     run: list[Piece] = []
     for piece in alike:

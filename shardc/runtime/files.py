@@ -7,12 +7,14 @@ import errno
 import mmap
 import os
 import warnings
+from collections.abc import Iterable
 from threading import Lock
 
 import torch
 
 from shardc.runtime.errors import ShardError
 from shardc.runtime.locations import Location
+from shardc.runtime.memory import Memory
 from shardc.runtime.remote import RemotePath
 
 
@@ -30,7 +32,7 @@ class SourceFile:
             os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)
         self.residency_is_told = tells_residency(self.descriptor, str(path))
         self.pages: mmap.mmap | None = None
-        self.mapped: torch.Tensor | None = None
+        self.mapped: Memory | None = None
         self.lock = Lock()
 
     def close(self) -> None:
@@ -47,22 +49,33 @@ class SourceFile:
         """Bytes of the file as it is now."""
         return os.fstat(self.descriptor).st_size
 
-    def read(self, into: memoryview, begin: int) -> int:
-        """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
+    def read(self, into: Iterable[memoryview], begin: int) -> int:
+        """Fills memories, one after another, from byte `begin` on.
+
+        Returns how many bytes the file had for them; raises OSError.
+        """
+        left = list(into)
         done = 0
-        while done < len(into):
-            count = os.preadv(self.descriptor, [into[done:]], begin + done)
+        while left:
+            count = os.preadv(self.descriptor, left, begin + done)
             if count == 0:
                 break
             done += count
+            while left and count >= len(left[0]):
+                count -= len(left.pop(0))
+            if count:
+                left[0] = left[0][count:]
         return done
 
-    def cached(self, begin: int, end: int) -> torch.Tensor | None:
-        """Bytes begin .. end, without a copy, where the page cache has them all; `drop` takes them out again."""
+    def cached(self, begin: int, end: int) -> Memory | None:
+        """The file's bytes, without a copy, where the page cache has all of begin .. end, which alone are to be read.
+
+        `drop` takes them out again.
+        """
         mapped = self.map() if self.residency_is_told else None
         if mapped is None or end > self.size():
             return None
-        return mapped[begin:end] if is_resident(mapped, begin, end) else None
+        return mapped if is_resident(mapped.flat, begin, end) else None
 
     def drop(self, begin: int, end: int) -> None:
         """Takes the pages that lie in begin .. end out of this process's memory; they stay in the page cache."""
@@ -70,7 +83,7 @@ class SourceFile:
             first = begin - begin % mmap.PAGESIZE
             self.pages.madvise(mmap.MADV_DONTNEED, first, end - first)
 
-    def map(self) -> torch.Tensor | None:
+    def map(self) -> Memory | None:
         """The file's bytes, mapped once. None where that cannot be done, or mapped pages not be dropped."""
         with self.lock:
             if self.mapped is None and hasattr(mmap, "MADV_DONTNEED"):
@@ -80,7 +93,7 @@ class SourceFile:
                     return None
                 with warnings.catch_warnings():
                     warnings.filterwarnings("ignore", "The given buffer is not writable")
-                    self.mapped = torch.frombuffer(self.pages, dtype=torch.uint8)
+                    self.mapped = Memory(torch.frombuffer(self.pages, dtype=torch.uint8))
             return self.mapped
 
 
@@ -100,16 +113,24 @@ class RemoteFile:
     def close(self) -> None:
         """Nothing is held of it."""
 
-    def read(self, into: memoryview, begin: int) -> int:
-        """Fills memory from byte `begin` on. Returns how many bytes the file had for it; raises OSError."""
-        found = self.path.fetch(begin, begin + len(into))
-        if len(found) > len(into):
-            text = f"the store sent {len(found)} bytes for {len(into)}: it can't read parts of a file"
-            raise OSError(errno.EIO, text)
-        into[: len(found)] = found
-        return len(found)
+    def read(self, into: Iterable[memoryview], begin: int) -> int:
+        """Fills memories, one after another, from byte `begin` on.
 
-    def cached(self, begin: int, end: int) -> torch.Tensor | None:
+        Returns how many bytes the file had for them; raises OSError.
+        """
+        memories = list(into)
+        wanted = sum(map(len, memories))
+        found = memoryview(self.path.fetch(begin, begin + wanted))
+        if len(found) > wanted:
+            raise OSError(errno.EIO, f"the store sent {len(found)} bytes for {wanted}: it can't read parts of a file")
+        done = 0
+        for memory in memories:
+            part = found[done : done + len(memory)]
+            memory[: len(part)] = part
+            done += len(part)
+        return done
+
+    def cached(self, begin: int, end: int) -> Memory | None:
         """Nothing is there before it is read."""
         return None
 

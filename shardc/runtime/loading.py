@@ -16,7 +16,7 @@ from shardc.runtime.locations import Location
 from shardc.runtime.planning import Mesh
 from shardc.runtime.preparing import RankPart, cast_name, parts_of_ranks
 from shardc.runtime.presharded import open_stock
-from shardc.runtime.reading import Done, carry_out
+from shardc.runtime.reading import Done, carrying_out
 from shardc.runtime.refusals import refuse_packed
 from shardc.runtime.remote import file_of, location_of
 from shardc.runtime.rooms import Rooms, rooms_of, tensors_of, write_unread
@@ -95,8 +95,7 @@ def load_ranks(
         files = windows_by_file(parts, rooms, limits)
         windows = {file_of(directory, file): found for file, found in files.items()}
         done = counted(parts, windows, options.get("progress"))
-    carry_out(windows, options.get("threads") or limits.threads, done)
-    with collector_at_rest():
+    with carrying_out(windows, options.get("threads") or limits.threads, done), collector_at_rest():
         return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 

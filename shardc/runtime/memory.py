@@ -6,6 +6,7 @@ import ctypes
 import mmap
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cached_property
 from itertools import accumulate
 from math import prod
 from typing import NamedTuple
@@ -21,7 +22,7 @@ HUGE_PAGE = 2 << 20  # bytes
 
 
 class Memory:
-    """Bytes on one device. flat: all of them, U8. pages: what host memory lies in, from byte `skip` on."""
+    """Bytes on one device. flat: all of them, U8. pages: what host memory lies in, from byte `skip` on, if known."""
 
     def __init__(self, flat: torch.Tensor, pages: mmap.mmap | bytearray | None = None, skip: int = 0) -> None:
         self.flat = flat
@@ -30,10 +31,18 @@ class Memory:
         self.views: dict[torch.dtype, torch.Tensor] = {torch.uint8: flat}
 
     def typed(self, dtype: torch.dtype) -> torch.Tensor:
-        """All bytes as elements of a dtype."""
+        """All bytes as elements of a dtype, without those at the end that make no element."""
         if dtype not in self.views:
-            self.views[dtype] = self.flat.view(dtype)
+            count = self.flat.numel()
+            self.views[dtype] = self.flat[: count - count % dtype.itemsize].view(dtype)
         return self.views[dtype]
+
+    @cached_property
+    def bytes(self) -> memoryview:
+        """All bytes, of host memory, to be written to. Where their pages are not known, it does not keep them alive."""
+        if self.pages is None:
+            return memoryview((ctypes.c_ubyte * self.flat.nbytes).from_address(self.flat.data_ptr())).cast("B")
+        return memoryview(self.pages)[self.skip : self.skip + self.flat.nbytes]
 
     def tensor(self, offset: int, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         """The contiguous tensor at a byte. On the host its storage is just its bytes, on a device those of all."""
@@ -89,8 +98,3 @@ def rooms_for(buffers: Iterable[Buffer], device: torch.device, *, separate: bool
     offsets = [0, *accumulate(size for _, size in sizes)]
     slab = memory_on(device, offsets[-1])
     return {buffer.name: Room(buffer, slab, offset) for (buffer, _), offset in zip(sizes, offsets, strict=False)}
-
-
-def bytes_of(tensor: torch.Tensor) -> memoryview:
-    """The bytes of a contiguous host tensor, to be written to. It does not keep them alive."""
-    return memoryview((ctypes.c_ubyte * tensor.nbytes).from_address(tensor.data_ptr())).cast("B")

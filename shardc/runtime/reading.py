@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from threading import Barrier, Lock
 
 import torch
@@ -15,7 +16,7 @@ from shardc.runtime.dealing import deal
 from shardc.runtime.errors import ShardError
 from shardc.runtime.files import OpenFile, open_file
 from shardc.runtime.locations import Location
-from shardc.runtime.memory import ALIGNMENT, bytes_of, host_memory
+from shardc.runtime.memory import ALIGNMENT, Memory, host_memory
 from shardc.runtime.rings import Ring
 from shardc.runtime.streams import staging_memory, stream_of
 from shardc.runtime.uploads import Uploader, packed_bytes
@@ -28,8 +29,12 @@ Uploaders = Mapping[torch.device, Uploader]
 Done = Callable[[int], object]  # bytes that a window has filled
 
 
-def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
-    """Reads all windows and makes their copies. Raises the first error once all threads have stopped."""
+@contextmanager
+def carrying_out(windows: Windows, threads: int | None, done: Done) -> Iterator[None]:
+    """Reads all windows and makes their copies while what is inside runs; all are done once it is left.
+
+    Raises the first error once all threads have stopped.
+    """
     count = threads or min(THREADS, cores())
     jobs = Jobs(windows, done)
     uploaders = uploaders_for(windows, count)
@@ -40,6 +45,7 @@ def carry_out(windows: Windows, threads: int | None, done: Done) -> None:
             with one_torch_thread():
                 workers = [pool.submit(work, begun, jobs, uploaders) for _ in range(count)]
                 begun.wait()
+            yield
             wait(workers)
         except BaseException:
             jobs.stop()
@@ -66,6 +72,9 @@ def waited_for(uploaders: Uploaders) -> Iterator[None]:
 
 def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader]:
     """One for each device that windows have pieces for, with a ring of twice as many buffers as there are threads."""
+    memories = {piece.memory for those in windows.values() for window in those for piece in window.pieces}
+    if all(memory.flat.device.type == "cpu" for memory in memories):
+        return {}
     sizes: dict[torch.device, int] = {}
     for window in (window for those in windows.values() for window in those):
         for device, pieces in by_device(window.pieces).items():
@@ -154,12 +163,13 @@ class Bounce:
     def __init__(self) -> None:
         self.memory = host_memory(0)
 
-    def room(self, begin: int, end: int) -> torch.Tensor:
-        """Room for bytes begin .. end of a file, aligned as they are there; it is the same for each window."""
-        skip = begin % ALIGNMENT
-        if self.memory.flat.numel() < skip + end - begin:
+    def room(self, begin: int, end: int) -> tuple[Memory, int]:
+        """Room for bytes begin .. end of a file, and which byte its first stands for: elements are aligned as they are
+        in the file. It is the same room for each window."""
+        origin = begin - begin % ALIGNMENT
+        if self.memory.flat.numel() < end - origin:
             self.memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
-        return self.memory.flat[skip : skip + end - begin]
+        return self.memory, origin
 
 
 def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
@@ -168,25 +178,33 @@ def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploa
     if window.direct:
         read_direct(file, window, uploaders)
         return
-    cached = file.cached(begin, end)
-    there = read_into(bounce.room(begin, end), file, window) if cached is None else cached
-    for device, own in by_device(pieces).items():
-        if device in uploaders:
-            uploaders[device].deal(there, begin, own)
-        else:
-            deal(there, begin, own)
-    if cached is not None:
+    source, origin = file.cached(begin, end), 0
+    is_mapped = source is not None
+    if source is None:
+        source, origin = bounce.room(begin, end)
+        read_into([source.bytes[begin - origin : end - origin]], file, window)
+    if not uploaders:
+        deal(source, origin, pieces)
+    else:
+        for device, own in by_device(pieces).items():
+            uploader = uploaders.get(device)
+            (uploader.deal if uploader else deal)(source, origin, own)
+    if is_mapped:
         file.drop(begin, end)
 
 
 def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
-    """Reads a window of one contiguous piece right to where it stays, or into a buffer that its device reads."""
-    piece = window.pieces[0]
-    uploader = uploaders.get(piece.memory.flat.device)
-    if uploader:
-        uploader.read(piece, lambda buffer: read_into(buffer, file, window))
-    else:
-        read_into(piece.place, file, window)
+    """Reads contiguous pieces right to where they stay, or each into a buffer that its device reads."""
+    if not uploaders:
+        read_into([piece.bytes for piece in window.pieces], file, window)
+        return
+    for piece in window.pieces:
+        own = Window(piece.begin, piece.end, (piece,))
+        uploader = uploaders.get(piece.memory.flat.device)
+        if uploader:
+            uploader.read(piece, partial(read_into, file=file, window=own))
+        else:
+            read_into([piece.bytes], file, own)
 
 
 def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
@@ -197,15 +215,17 @@ def by_device(pieces: Iterable[Piece]) -> dict[torch.device, list[Piece]]:
     return found
 
 
-def read_into(memory: torch.Tensor, file: OpenFile, window: Window) -> torch.Tensor:
-    """A window's bytes, read into host memory of just that size. Raises SHD406, naming the first tensor that is cut."""
+def read_into(memories: Iterable[memoryview], file: OpenFile, window: Window) -> None:
+    """Reads a window's bytes into host memories of just that size together.
+
+    Raises SHD406, naming the first tensor that is cut.
+    """
     try:
-        end = window.begin + file.read(bytes_of(memory), window.begin)
+        end = window.begin + file.read(memories, window.begin)
     except OSError as error:
         raise lacking(file, window, window.begin, f"of which some can't be read: {error.strerror}") from error
     if end < window.end:
         raise lacking(file, window, end, f"but the file has {end}")
-    return memory
 
 
 def lacking(file: OpenFile, window: Window, end: int, why: str) -> ShardError:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-
-import torch
 
 from shardc.runtime.arithmetic import round_up
 from shardc.runtime.dealing import deal
@@ -23,22 +21,23 @@ class Uploader:
         self.ring = ring
         self.stream = stream
 
-    def deal(self, window: torch.Tensor, begin: int, pieces: Iterable[Piece]) -> None:
-        """Makes copies out of a window, whose first byte is byte `begin` of the file: all cross at once."""
+    def deal(self, source: Memory, origin: int, pieces: Sequence[Piece]) -> None:
+        """Makes copies out of host memory, whose first byte is byte `origin` of the file: all cross at once."""
         with self.ring.slot() as slot:
             into, out = pack(pieces, slot.memory)
-            deal(window, begin, into)
+            deal(source, origin, into)
             packed, device = slot.memory.flat[: out[-1].end], out[0].memory.flat.device
             with self.queued(slot):
-                deal(packed.to(device, non_blocking=self.stream.non_blocking), 0, out)
+                deal(Memory(packed.to(device, non_blocking=self.stream.non_blocking)), 0, out)
 
-    def read(self, piece: Piece, read: Callable[[torch.Tensor], object]) -> None:
+    def read(self, piece: Piece, read: Callable[[list[memoryview]], object]) -> None:
         """Makes a contiguous copy of bytes that `read` puts right into a buffer."""
+        begin, end = piece.place
         with self.ring.slot() as slot:
-            buffer = slot.memory.flat[: piece.nbytes]
-            read(buffer)
+            read([slot.memory.bytes[: end - begin]])
             with self.queued(slot):
-                piece.place.copy_(buffer, non_blocking=self.stream.non_blocking)
+                buffer = slot.memory.flat[: end - begin]
+                piece.memory.flat[begin:end].copy_(buffer, non_blocking=self.stream.non_blocking)
 
     @contextmanager
     def queued(self, slot: Slot) -> Iterator[None]:
@@ -50,7 +49,7 @@ class Uploader:
             slot.waits.append(self.stream.mark())
 
 
-def pack(pieces: Iterable[Piece], buffer: Memory) -> tuple[list[Piece], list[Piece]]:
+def pack(pieces: Sequence[Piece], buffer: Memory) -> tuple[list[Piece], list[Piece]]:
     """The copies into a buffer, one piece behind the other, contiguous and in the file's dtype, and those out of it."""
     into, out = [], []
     at = 0

@@ -21,21 +21,22 @@ class Limits(NamedTuple):
     """How a kind of file is read, in bytes.
 
     window: at once; twice that where copies share bytes. direct: next to each other, from which they are read right to
-    where they stay. gap: between two copies that are sooner read than left out; spare: all gaps of a window that are,
-    where they are more than half of it. row_gap: between the rows of one copy that are. threads: how many read; None:
-    as many as there are cores, 4 at most.
+    where they stay. parts: of memory that one such read fills. gap: between two copies that are sooner read than left
+    out; spare: all gaps of a window that are, where they are more than half of it. row_gap: between the rows of one
+    copy that are. threads: how many read; None: as many as there are cores, 4 at most.
     """
 
     window: int
     direct: int
+    parts: int
     gap: int
     spare: int
     row_gap: int
     threads: int | None
 
 
-LOCAL = Limits(window=8 << 20, direct=64 << 10, gap=16 << 10, spare=8 << 20, row_gap=8 << 20, threads=None)
-REMOTE = Limits(window=8 << 20, direct=8 << 20, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
+LOCAL = Limits(window=8 << 20, direct=64 << 10, parts=64, gap=16 << 10, spare=8 << 20, row_gap=8 << 20, threads=None)
+REMOTE = Limits(window=8 << 20, direct=8 << 20, parts=64, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
 
 
 class Piece(NamedTuple):
@@ -61,10 +62,16 @@ class Piece(NamedTuple):
         return self.copy.elements * self.cast.itemsize
 
     @property
-    def place(self) -> torch.Tensor:
-        """The bytes of memory that it fills, where those are next to each other."""
+    def place(self) -> tuple[int, int]:
+        """The first byte of memory that it fills and the one after the last, where those are next to each other."""
         begin = (self.start + self.copy.target.offset) * self.cast.itemsize
-        return self.memory.flat[begin : begin + self.nbytes]
+        return begin, begin + self.nbytes
+
+    @property
+    def bytes(self) -> memoryview:
+        """Those bytes, of host memory."""
+        begin, end = self.place
+        return self.memory.bytes[begin:end]
 
 
 class Window(NamedTuple):
@@ -76,8 +83,10 @@ class Window(NamedTuple):
 
     @property
     def direct(self) -> bool:
-        """True where the one copy is a read."""
-        return len(self.pieces) == 1 and self.pieces[0].direct
+        """True where the copies are a read: each is next to each other, and they follow one another in the file."""
+        if not all(piece.direct for piece in self.pieces):
+            return False
+        return sum(piece.end - piece.begin for piece in self.pieces) == self.end - self.begin
 
     @property
     def nbytes(self) -> int:
@@ -156,7 +165,22 @@ def windows_of(pieces: Iterable[Piece], limits: Limits) -> list[Window]:
             end = gaps = 0
         end = max(end, piece.end)
         together.append(piece)
-    return [*windows, Window(together[0].begin, end, tuple(together))] if together else windows
+    if together:
+        windows.append(Window(together[0].begin, end, tuple(together)))
+    return in_one_read(windows, limits)
+
+
+def in_one_read(windows: Iterable[Window], limits: Limits) -> list[Window]:
+    """The same windows, those that are reads and follow one another as one: of several ranks, each gets its part."""
+    found: list[Window] = []
+    for window in windows:
+        begin, end, pieces = found[-1] if found else window
+        follows = end == window.begin and window.end - begin <= limits.window and len(pieces) < limits.parts
+        if follows and window.direct and found[-1].direct:
+            found[-1] = Window(begin, window.end, (*pieces, *window.pieces))
+        else:
+            found.append(window)
+    return found
 
 
 def joins(together: list[Piece], end: int, gaps: int, piece: Piece, limits: Limits) -> bool:

@@ -58,9 +58,9 @@ class Reader:
             return torch.empty(0, dtype=torch.uint8)
         mapped = file.map()
         if mapped is not None:
-            return mapped[header.begin : header.end]
+            return mapped.flat[header.begin : header.end]
         data = bytearray(header.end - header.begin)
-        file.read(memoryview(data), header.begin)
+        file.read([memoryview(data)], header.begin)
         return torch.frombuffer(data, dtype=torch.uint8)
 
     def _file(self, header: Header) -> SourceFile:

@@ -116,8 +116,8 @@ def test_scalars_of_experts_are_one_copy(copy_counter: CopyCounter, cast: torch.
         for which in (0, 1)
     ]
     with copy_counter:
-        deal(file, 0, pieces[:200])
-        deal(file, 0, pieces[:199:-1])
+        deal(Memory(file), 0, pieces[:200])
+        deal(Memory(file), 0, pieces[:199:-1])
     assert copy_counter.copies == 0
     assert len(copy_counter.others) <= 8
     memory = ONE.typed(cast)
@@ -128,14 +128,14 @@ def test_scalars_of_experts_are_one_copy(copy_counter: CopyCounter, cast: torch.
 @pytest.mark.parametrize("begin", [0, 1, 2, 6])
 def test_bytes_that_are_not_aligned(begin: int) -> None:
     file = torch.arange(64).to(torch.uint8)
-    deal(file, 0, [piece(begin, 3)])
+    deal(Memory(file), 0, [piece(begin, 3)])
     assert ONE.flat[12:20].tolist() == list(range(begin, begin + 8))
 
 
 def test_the_cast_is_part_of_the_copy(copy_counter: CopyCounter) -> None:
     file = torch.tensor([1.0, 2.0, 3.0]).view(torch.uint8)
     with copy_counter:
-        deal(file, 0, [piece(4, 1, cast=torch.bfloat16)])
+        deal(Memory(file), 0, [piece(4, 1, cast=torch.bfloat16)])
     assert ONE.typed(torch.bfloat16)[1:3].tolist() == [2.0, 3.0]
     assert (copy_counter.copies, copy_counter.others) == (1, [])
 
@@ -148,17 +148,19 @@ def test_what_loading_leaves_is_what_slices_say(
 ) -> None:
     """Windows of any size, read into a buffer or looked at in a mapping; nothing else is written to."""
     rooms, before = rooms_with_noise(drawn)
-    bounce = Bounce()
+    bounce, file = Bounce(), Memory(drawn.file)
     for fills, own in zip(drawn.ranks, rooms, strict=True):
         write_unread(RankPart(fills, {}, drawn.headers), own)
     for one in windows_for(drawn, rooms, small_windows(window, direct, gap)):
-        there = drawn.file[one.begin : one.end]
         if one.direct:
-            one.pieces[0].place.copy_(there)
+            for each in one.pieces:
+                each.bytes[:] = file.bytes[each.begin : each.end]
         elif is_mapped:
-            deal(there, one.begin, one.pieces)
+            deal(file, 0, one.pieces)
         else:
-            deal(bounce.room(one.begin, one.end).copy_(there), one.begin, one.pieces)
+            there, origin = bounce.room(one.begin, one.end)
+            there.bytes[one.begin - origin : one.end - origin] = file.bytes[one.begin : one.end]
+            deal(there, origin, one.pieces)
     for fills, own in zip(drawn.ranks, rooms, strict=True):
         for fill in fills:
             name = fill.buffer.name

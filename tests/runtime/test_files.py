@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 def read(file: SourceFile, begin: int, count: int) -> tuple[int, bytes]:
     into = bytearray(count)
-    return file.read(memoryview(into), begin), bytes(into)
+    return file.read([memoryview(into)], begin), bytes(into)
 
 
 def test_bytes_from_anywhere(path: Path) -> None:
@@ -44,6 +44,35 @@ def test_reads_that_stop_short(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     file.close()
 
 
+@pytest.mark.parametrize("most", [1, 7, 30, 1000])
+def test_several_memories_at_once(path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """However many bytes the system reads at once, in whichever memory that ends."""
+    preadv = os.preadv
+
+    def short(descriptor: int, into: list[memoryview], at: int) -> int:
+        found = os.pread(descriptor, most, at)
+        return preadv(descriptor, into, at) if most == 1000 else scattered(found, into)
+
+    monkeypatch.setattr(os, "preadv", short)
+    file = SourceFile(path)
+    memories = [bytearray(size) for size in (10, 20, 3, 67)]
+    assert file.read(map(memoryview, memories), 5) == 100
+    assert b"".join(memories) == BYTES[5:105]
+    assert file.read(map(memoryview, memories), len(BYTES) - 25) == 25
+    assert b"".join(memories[:2])[:25] == BYTES[-25:]
+    file.close()
+
+
+def scattered(found: bytes, into: list[memoryview]) -> int:
+    """What the system does with bytes for several memories."""
+    at = 0
+    for memory in into:
+        part = found[at : at + len(memory)]
+        memory[: len(part)] = part
+        at += len(part)
+    return at
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(rt.ShardError) as caught:
         SourceFile(tmp_path / "x.safetensors")
@@ -54,12 +83,12 @@ def test_what_the_page_cache_has(path: Path) -> None:
     file = SourceFile(path)
     found = file.cached(5, 10000)
     assert found is not None  # it was just written
-    assert bytes(found.tolist()) == BYTES[5:10000]
+    assert bytes(found.flat[5:10000].tolist()) == BYTES[5:10000]
     file.drop(5, 10000)
-    assert bytes(found.tolist()) == BYTES[5:10000]
+    assert bytes(found.flat[5:10000].tolist()) == BYTES[5:10000]
     assert file.cached(25000, 25101) is None
     file.close()
-    assert bytes(found[:5].tolist()) == BYTES[5:10]
+    assert bytes(found.flat[5:10].tolist()) == BYTES[5:10]
 
 
 def test_a_file_that_has_become_shorter_is_not_looked_at(path: Path) -> None:

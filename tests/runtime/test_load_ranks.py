@@ -11,6 +11,7 @@ import torch
 
 import shardc.runtime as rt
 from shardc.runtime.files import SourceFile
+from shardc.runtime.memory import Memory
 
 from .big_model import TP4, big_rank, big_spec, same
 from .tiny_model import SPEC, full_tensors, mesh, write_checkpoint, write_indexed_checkpoint
@@ -78,11 +79,11 @@ def test_each_byte_is_read_once(big: Path, monkeypatch: pytest.MonkeyPatch, form
         with lock:
             asked.setdefault(file.path.name, []).append((begin, end))
 
-    def read_noted(file: SourceFile, into: memoryview, begin: int) -> int:
-        note(file, begin, begin + len(into))
+    def read_noted(file: SourceFile, into: list[memoryview], begin: int) -> int:
+        note(file, begin, begin + sum(map(len, into)))
         return read(file, into, begin)
 
-    def cached_noted(file: SourceFile, begin: int, end: int) -> torch.Tensor | None:
+    def cached_noted(file: SourceFile, begin: int, end: int) -> Memory | None:
         found = cached(file, begin, end)
         if found is not None:
             note(file, begin, end)
@@ -106,7 +107,7 @@ def test_one_rank_reads_its_rows_alone(big: Path, monkeypatch: pytest.MonkeyPatc
     read = SourceFile.read
     monkeypatch.setattr(SourceFile, "cached", lambda *_: None)
     monkeypatch.setattr(
-        SourceFile, "read", lambda file, into, begin: asked.append(len(into)) or read(file, into, begin)
+        SourceFile, "read", lambda file, into, begin: asked.append(sum(map(len, into))) or read(file, into, begin)
     )
     rt.load(big_spec(), big, TP4[3])
     rows, everyones, columns, experts = 2 * 4_444_000, 8_400_000, 10_000_000, 400 * 32_000

@@ -8,7 +8,7 @@ import torch
 
 from shardc.runtime.buffers import Buffer
 from shardc.runtime.dtypes import TORCH_DTYPES
-from shardc.runtime.memory import HUGE_PAGE, bytes_of, host_memory, memory_on, rooms_for
+from shardc.runtime.memory import HUGE_PAGE, Memory, host_memory, memory_on, rooms_for
 
 CPU = torch.device("cpu")
 SIZES = [1, 63, 64, 4096, HUGE_PAGE - 1, HUGE_PAGE, HUGE_PAGE + 1, 3 * HUGE_PAGE]
@@ -128,9 +128,15 @@ def test_huge_pages_are_asked_for() -> None:
 
 
 def test_bytes_to_write_to() -> None:
-    tensor = torch.zeros(2, dtype=torch.int32)
-    bytes_of(tensor)[4:] = b"\1\0\0\0"
-    assert tensor.tolist() == [0, 1]
+    for memory in (host_memory(8), host_memory(HUGE_PAGE), Memory(torch.zeros(8, dtype=torch.uint8))):
+        memory.flat.zero_()
+        assert len(memory.bytes) == memory.flat.nbytes
+        memory.bytes[4:8] = b"\1\0\0\0"
+        assert memory.typed(torch.int32)[:2].tolist() == [0, 1]
+
+
+def test_bytes_at_the_end_that_make_no_element() -> None:
+    assert Memory(torch.arange(7).to(torch.uint8)).typed(torch.int16).tolist() == [0x0100, 0x0302, 0x0504]
 
 
 def test_memory_on_a_device_is_one_tensor() -> None:

@@ -11,11 +11,16 @@ import shardc.runtime as rt
 from shardc.runtime import reading
 from shardc.runtime.files import SourceFile
 from shardc.runtime.memory import Memory, host_memory
-from shardc.runtime.reading import Bounce, carry_out, cores, one_torch_thread, uploaders_for
+from shardc.runtime.reading import Bounce, Windows, carrying_out, cores, one_torch_thread, uploaders_for
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import Piece, Window
 
 KIB = 1024
+
+
+def carry_out(windows: Windows, threads: int | None, done: reading.Done) -> None:
+    with carrying_out(windows, threads, done):
+        pass
 
 
 def piece(begin: int, end: int, memory: Memory, at: int = 0, name: str = "w") -> Piece:
@@ -227,13 +232,13 @@ def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_buffer_for_all_windows() -> None:
     bounce = Bounce()
-    first = bounce.room(3, 1000)
-    assert (first.nbytes, first.data_ptr() % 64) == (997, 3)
-    assert bounce.room(64, 5000).data_ptr() == first.data_ptr() - 3
-    wide = bounce.room(1, 6 << 20)
-    assert wide.nbytes == (6 << 20) - 1
-    assert wide.data_ptr() % 64 == 1
-    assert bounce.room(0, 6 << 20).data_ptr() == wide.data_ptr() - 1
+    first, origin = bounce.room(67, 1000)
+    assert (origin, first.flat.data_ptr() % 64) == (64, 0)
+    assert bounce.room(128, 5000) == (first, 128)
+    wide, origin = bounce.room(1, 16 << 20)
+    assert (origin, wide.flat.data_ptr() % 64) == (0, 0)
+    assert wide.flat.nbytes >= 16 << 20
+    assert bounce.room(0, 16 << 20) == (wide, 0)
 
 
 def test_buffers_for_the_largest_window_of_each_device(path: Path) -> None:
@@ -249,6 +254,41 @@ def test_buffers_for_the_largest_window_of_each_device(path: Path) -> None:
     ring = uploaders[torch.device("meta")].ring
     assert [slot.memory.flat.nbytes for slot in ring.slots] == [192] * 6
     assert uploaders_for({path: [window(piece(0, 8, host))]}, 3) == {}
+
+
+def test_pieces_that_follow_each_other_are_one_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each goes to a memory of its own, as those of several ranks do; the file is short by the last byte."""
+    reads: list[tuple[int, int]] = []
+    preadv = os.preadv
+
+    def counted(descriptor: int, into: list[memoryview], begin: int) -> int:
+        reads.append((len(into), begin))
+        return preadv(descriptor, into, begin)
+
+    monkeypatch.setattr(os, "preadv", counted)
+    memories = [host_memory(64 * KIB) for _ in range(3)]
+    one = window(*(piece(64 * k * KIB, 64 * (k + 1) * KIB, memory, name="abc"[k]) for k, memory in enumerate(memories)))
+    carry_out({path: [one]}, 1, lambda _: None)
+    assert reads == [(3, 0)]
+    assert all(bytes(memory.bytes) == bytes(range(256)) * 256 for memory in memories)
+    os.truncate(path, 192 * KIB - 1)
+    with pytest.raises(rt.ShardError) as caught:
+        carry_out({path: [one]}, 1, lambda _: None)
+    text = "x.safetensors: c takes bytes 131072..196608, but the file has 196607"
+    assert caught.value.findings == (("SHD406", text),)
+
+
+def test_what_is_inside_runs_meanwhile(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of the reading is waited for; its error is raised once the threads have stopped."""
+    inside, seen = threading.Event(), []
+    monkeypatch.setattr(reading, "read_window", lambda _, one, *__: seen.append((inside.wait(10), one.begin)))
+    windows: Windows = {path: [window(piece(k * KIB, k * KIB + 8, host_memory(64))) for k in range(3)]}
+    with carrying_out(windows, 2, lambda _: None):
+        inside.set()
+    assert sorted(seen) == [(True, 0), (True, KIB), (True, 2 * KIB)]
+    with pytest.raises(ValueError, match="inside"), carrying_out(windows, 2, lambda _: None):
+        raise ValueError("inside")
+    assert open_files() == []
 
 
 @pytest.fixture(autouse=True)

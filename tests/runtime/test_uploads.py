@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 import torch
@@ -60,9 +61,14 @@ def test_all_pieces_of_a_window_cross_at_once(copy_counter: CopyCounter) -> None
         Piece(8 * i, 8 * i + 8, "w", copy, 16 * i, memory, torch.float32, torch.float32, False) for i in range(100)
     ]
     with copy_counter:
-        uploader.deal(torch.arange(200.0).view(torch.uint8), 0, pieces)
+        uploader.deal(Memory(torch.arange(200.0).view(torch.uint8)), 0, pieces)
     assert (copy_counter.copies, copy_counter.others) == (2, [])
     assert memory.typed(torch.float32).view(-1, 16)[:100, :2].flatten().tolist() == list(range(200))
+
+
+def fill(buffers: list[memoryview], value: int) -> None:
+    for buffer in buffers:
+        buffer[:] = bytes([value]) * len(buffer)
 
 
 def test_no_buffer_is_filled_before_the_device_has_read_it(late: LateStream) -> None:
@@ -74,9 +80,9 @@ def test_no_buffer_is_filled_before_the_device_has_read_it(late: LateStream) -> 
     def one(number: int) -> None:
         piece = Piece(0, 16, "w", copy, 16 * number, memory, torch.uint8, torch.uint8, True)
         if number % 2:
-            uploader.read(piece, lambda buffer: buffer.fill_(number + 1))
+            uploader.read(piece, partial(fill, value=number + 1))
         else:
-            uploader.deal(torch.full((16,), number + 1, dtype=torch.uint8), 0, [piece])
+            uploader.deal(Memory(torch.full((16,), number + 1, dtype=torch.uint8)), 0, [piece])
 
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(one, number) for number in range(16)]:
@@ -93,8 +99,8 @@ def test_what_is_begun_before_an_error_is_waited_for() -> None:
     uploader = Uploader(ring(1, 64), stream)
     piece = Piece(0, 4, "w", Copy((4,), Block(0, (1,)), Block(0, (1,))), 0, memory, torch.uint8, torch.uint8, True)
     with pytest.raises(RuntimeError, match="the device is lost"):
-        uploader.read(piece, lambda buffer: buffer.fill_(3))
-    uploader.read(piece._replace(start=8), lambda buffer: buffer.fill_(4))
+        uploader.read(piece, partial(fill, value=3))
+    uploader.read(piece._replace(start=8), partial(fill, value=4))
     uploader.ring.wait()
     assert memory.flat[:12].tolist() == [3] * 4 + [0] * 4 + [4] * 4
     stream.close()
@@ -106,7 +112,7 @@ def test_a_read_that_fails_gives_the_buffer_back(late: LateStream) -> None:
         0, 4, "w", Copy((4,), Block(0, (1,)), Block(0, (1,))), 0, host_memory(64), torch.uint8, torch.uint8, True
     )
 
-    def fail(_: torch.Tensor) -> None:
+    def fail(_: list[memoryview]) -> None:
         raise OSError("gone")
 
     with pytest.raises(OSError, match="gone"):
@@ -121,11 +127,11 @@ def test_a_device_gets_what_slices_say(drawn: Drawn) -> None:
     rooms, before = rooms_with_noise(drawn)
     for fills, own in zip(drawn.ranks, rooms, strict=True):
         write_unread(RankPart(fills, {}, drawn.headers), own)
-    windows = windows_for(drawn, rooms)
+    file, windows = Memory(drawn.file.clone()), windows_for(drawn, rooms)
     most = max((sum(map(packed_bytes, window.pieces)) for window in windows), default=0)
     uploader = Uploader(ring(2, most), stream)
     for window in windows:
-        uploader.deal(drawn.file[window.begin : window.end].clone(), window.begin, window.pieces)
+        uploader.deal(file, 0, window.pieces)
     uploader.ring.wait()
     stream.close()
     for fills, own in zip(drawn.ranks, rooms, strict=True):

@@ -104,6 +104,15 @@ def test_small_pieces_near_each_other_are_read_together() -> None:
     assert [window.direct for window in found] == [False, True, False]
 
 
+def test_large_pieces_that_follow_each_other_are_one_read() -> None:
+    """Of a window's bytes at most, into so many parts of memory at most; a gap between them, or a small one, is none."""
+    rows = [piece for start in range(0, 9 * MIB, MIB) for piece in small(start, MIB // 4)]
+    found = windows_of([*rows, *small(9 * MIB, 100), *small(9 * MIB + 500, MIB // 4)], LIMITS)
+    assert [(window.begin // MIB, len(window.pieces)) for window in found] == [(0, 4), (4, 4), (8, 1), (9, 1), (9, 1)]
+    assert [window.direct for window in found] == [True, True, True, False, True]
+    assert [len(window.pieces) for window in windows_of(rows, LIMITS._replace(parts=3))] == [3, 3, 3]
+
+
 def test_small_pieces_far_from_each_other_are_not() -> None:
     assert len(windows_of([*small(0), *small(401 + (16 << 10))], LIMITS)) == 2
 
@@ -121,11 +130,12 @@ def test_a_scalar() -> None:
 
 def test_the_bytes_that_a_piece_fills() -> None:
     memory = host_memory(256)
-    memory.flat.copy_(torch.arange(256).to(torch.uint8))
+    memory.flat.copy_(torch.arange(256))
     [piece] = pieces_of(
         fill_of((8,), (((2, 4, 0),),)), Header("F32", (8,), "f", 8), Room(Buffer("w", "F32", (2,)), memory, 64), LIMITS
     )
-    assert piece.place.tolist() == [64, 65, 66, 67, 68, 69, 70, 71]
+    assert piece.place == (64, 72)
+    assert list(piece.bytes) == [64, 65, 66, 67, 68, 69, 70, 71]
 
 
 @given(copies(), st.integers(1, 40))

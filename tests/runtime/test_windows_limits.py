@@ -8,7 +8,7 @@ from shardc.runtime.memory import host_memory
 from shardc.runtime.strides import Block, Copy, collapsed, reach, row_major
 from shardc.runtime.windows import REMOTE, Limits, Piece, cut_copy, windows_of
 
-LIMITS = Limits(window=64, direct=64, gap=16, spare=8, row_gap=16, threads=1)
+LIMITS = Limits(window=64, direct=64, parts=8, gap=16, spare=8, row_gap=16, threads=1)
 MEMORY = host_memory(0)
 
 
@@ -52,7 +52,7 @@ def test_pieces_that_share_bytes_are_one_window() -> None:
 
 
 def test_figures_for_stores() -> None:
-    assert REMOTE[:5] == (8388608, 8388608, 1048576, 262144, 1048576)
+    assert REMOTE[:6] == (8388608, 8388608, 64, 1048576, 262144, 1048576)
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 64)), max_size=30))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +52,7 @@ class Checkpoint:
         """Bytes of all tensors."""
         if isinstance(self.headers, TableHeaders):
             return self.headers.bytes
-        return sum(nbytes(*header) for header in self.headers.values())
+        return sum(count * nbytes(*header) for header, count in Counter(self.headers.values()).items())
 
 
 def read_checkpoint(path: Path, tp: int | None = None) -> tuple[Checkpoint | None, list[Diagnostic]]:

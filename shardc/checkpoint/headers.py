@@ -52,17 +52,21 @@ def is_count(value: object) -> bool:
 
 def is_pair(value: object) -> bool:
     """Whether a JSON value is two counts in ascending order: offsets, or the ends of a range."""
-    if not isinstance(value, list) or len(value) != 2:
-        return False
-    first, last = value
-    return is_count(first) and is_count(last) and bool(first <= last)
+    return isinstance(value, list) and len(value) == 2 and _are_counts(value) and value[0] <= value[1]
 
 
 def as_shape(value: object) -> tuple[int, ...] | None:
     """A JSON value as a shape, if it is one: a list of at most 64 sizes."""
-    if not isinstance(value, list) or len(value) > _MAX_DIMS or not all(map(is_count, value)):
+    if not isinstance(value, list) or len(value) > _MAX_DIMS or not _are_counts(value):
         return None
     return tuple(value)
+
+
+def _are_counts(values: list[object]) -> bool:
+    for value in values:  # noqa: SIM110 - `all` takes three times as long, and there are 180,000 tensors
+        if type(value) is not int or not 0 <= value <= _MAX_INT:
+            return False
+    return True
 
 
 def read_raw_header(path: Path) -> RawHeader | Diagnostic:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -89,11 +90,17 @@ def _check_entry(name: str, entry: object, data_at: int) -> Stored | Fault:
     if not isinstance(dtype, str) or dtype not in SIZES:
         return Fault(name, "has an unknown dtype", ", ".join(SIZES), shown(dtype))
     begin, end = cast("list[int]", offsets)
-    expected = nbytes(dtype, shape)
+    stored_as, expected = _sized(dtype, shape)
     if end - begin != expected:
         problem = "has data_offsets that do not fit its dtype and shape"
         return Fault(name, problem, f"{expected} bytes for {dtype} {list(shape)}", f"{end - begin} bytes")
-    return Stored(header(dtype, shape), data_at + begin, data_at + end)
+    return Stored(stored_as, data_at + begin, data_at + end)
+
+
+@cache
+def _sized(dtype: str, shape: tuple[int, ...]) -> tuple[Header, int]:
+    """A header, and the bytes of its tensor; few tensors of a checkpoint differ."""
+    return header(dtype, shape), nbytes(dtype, shape)
 
 
 def _check_tiling(path: Path, stored: Mapping[str, Stored], data_at: int, file_bytes: int) -> list[Diagnostic]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import traceback
 
 import click
 
@@ -67,6 +66,8 @@ def main() -> None:
         print(f"shardc: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
         sys.exit(2)
     except Exception:
+        import traceback
+
         traceback.print_exc()
         print("shardc: a bug in shardc, not in your input; please report it", file=sys.stderr)
         sys.exit(3)

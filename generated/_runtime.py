@@ -18,7 +18,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase, translate
@@ -1791,10 +1791,10 @@ Found = tuple[tuple[str, tuple[int, ...]] | None, ...]  # dtype and shape under 
 
 
 class Known(NamedTuple):
-    """A way, and which of the names that a tensor of the family may have in the file it takes; None: it has none."""
+    """A way, and what takes its names out of those that a tensor of the family may have in the file."""
 
-    way: Way | None
-    taken: tuple[int, ...] = ()
+    way: Way
+    taken: Callable[[list[str]], tuple[str, ...]]
 
 
 class Chooser:
@@ -1804,7 +1804,7 @@ class Chooser:
         self.formats, self.headers, self.facts = formats, headers, facts
         self.words = {name.rpartition(".")[2] for name in headers or ()}
         self.ends: dict[tuple[Family, str], list[tuple[str, str]]] = {}
-        self.known: dict[tuple[Family, Found], Known] = {}
+        self.known: dict[tuple[Family, Found], Known | None] = {}
 
     def choose(self, tensor: Tensor) -> Choice | None:
         """The choice of one tensor; None where the file has none of it. Raises what `choose` raises."""
@@ -1814,17 +1814,16 @@ class Chooser:
         ends = self.ends.get((family, own_end)) or self.ends_of(family, own_end)
         names = [f"{before}{stem}{after}" for before, after in ends]
         found = tuple([header and header[:2] for header in map((self.headers or {}).get, names)])
-        known = self.known.get((family, found)) or self.look_into(tensor, names, found)
-        if known.way is None:
-            return None
-        return Choice(tuple([names[index] for index in known.taken]), known.way)
+        try:
+            known = self.known[family, found]
+        except KeyError:
+            known = self.known[family, found] = self.look_into(tensor, names)
+        return Choice(known.taken(names), known.way) if known else None
 
-    def look_into(self, tensor: Tensor, names: list[str], found: Found) -> Known:
-        """How the first tensor of a family is stored that the file has so. Raises what `choose` raises."""
+    def look_into(self, tensor: Tensor, names: list[str]) -> Known | None:
+        """How the first tensor of a family is stored that the file has so, or None. Raises what `choose` raises."""
         choice = choose(tensor, self.formats, self.headers, self.facts)
-        known = Known(choice.way, tuple(map(names.index, choice.names))) if choice else Known(None)
-        self.known[tensor.family, found] = known
-        return known
+        return Known(choice.way, those(list(map(names.index, choice.names)))) if choice else None
 
     def ends_of(self, family: Family, own_end: str) -> list[tuple[str, str]]:
         """What stands before and after the stem in the names that the file may have for a tensor.
@@ -1839,6 +1838,14 @@ class Chooser:
     def is_word(self, end: str) -> bool:
         """Whether a name of the file may end so: its last word is the file's, or begins before the end."""
         return "." not in end or end.rpartition(".")[2] in self.words
+
+
+def those(indexes: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
+    """What takes the names at these places out of a list."""
+    if len(indexes) > 1:
+        return itemgetter(*indexes)
+    [index] = indexes
+    return lambda names: (names[index],)
 
 
 class SegmentCut(NamedTuple):
@@ -1964,6 +1971,13 @@ def local_shape_of(at: tuple[Spans, ...]) -> tuple[int, ...]:
 Choices = Mapping[str, Choice | None]
 
 
+class Alike(NamedTuple):
+    """The shards of the first of the tensors that are cut alike, and what follows the name in those of every one."""
+
+    shards: list[Shard]
+    tails: list[tuple[Any, ...]]
+
+
 class Layout(NamedTuple):
     """Full shape, the spans of each dim, and what the rank has instead of the file's elements, if anything."""
 
@@ -1981,30 +1995,30 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
     new = tuple.__new__
     shards: list[Shard] = []
     for choice, alike in laid_out(tensors, choices):
-        shards += [new(Shard, (name, *shard[1:])) for name, shard in zip(choice.names, alike, strict=True)]
+        shards += [new(Shard, (name,) + tail) for name, tail in zip(choice.names, alike.tails, strict=True)]
     return shards
 
 
-def laid_out(tensors: Iterable[Tensor], choices: Choices) -> Iterator[tuple[Choice, list[Shard]]]:
-    """For each tensor that the file has: its choice, and the shards of the first tensor that is cut like it.
+def laid_out(tensors: Iterable[Tensor], choices: Choices) -> Iterator[tuple[Choice, Alike]]:
+    """For each tensor that the file has: its choice, and those that are cut like it.
 
     Of 100,000 tensors, a few hundred are worked out. Raises, after the last, SHD212 and SHD213 with every part that
     cannot be cut.
     """
     findings: list[Finding] = []
-    known: dict[tuple[Family, Way], list[Shard]] = {}
+    known: dict[tuple[Family, Way], Alike] = {}
     for tensor in tensors:
         choice = choices[tensor.name]
         if choice is None:
             continue
-        shards = known.get((tensor.family, choice.way))
-        if shards is None:
+        alike = known.get((tensor.family, choice.way))
+        if alike is None:
             shards, faults = shards_of(tensor, choice)
             if faults:
                 findings += faults
                 continue
-            known[tensor.family, choice.way] = shards
-        yield choice, shards
+            alike = known[tensor.family, choice.way] = Alike(shards, [shard[1:] for shard in shards])
+        yield choice, alike
     if findings:
         raise ShardError(*findings)
 
@@ -2584,7 +2598,7 @@ def shape_findings(survey: Survey) -> list[Finding]:
     return [
         ("SHD403", f"{name}: shape {list(found or ())} in the file, {list(shard.shape)} by the spec")
         for choice, alike in laid_out(survey.tensors, survey.choices)
-        for name, shard, (_, _, found) in zip(choice.names, alike, choice.way.parts, strict=True)
+        for name, shard, (_, _, found) in zip(choice.names, alike.shards, choice.way.parts, strict=True)
         if found != shard.shape
     ]
 
@@ -3303,7 +3317,8 @@ class Limits(NamedTuple):
     window: at once; twice that where copies share bytes. direct: next to each other, from which they are read right to
     where they stay. parts: of memory that one such read fills. gap: between two copies that are sooner read than left
     out; spare: all gaps of a window that are, where they are more than half of it. row_gap: between the rows of one
-    copy that are. threads: how many read; None: as many as there are cores, 4 at most.
+    copy that are. threads: how many read; None: by what the page cache has. buffers: of a window, at most, for all
+    threads together.
     """
 
     window: int
@@ -3313,10 +3328,30 @@ class Limits(NamedTuple):
     spare: int
     row_gap: int
     threads: int | None
+    buffers: int
 
 
-LOCAL = Limits(window=8 << 20, direct=64 << 10, parts=64, gap=16 << 10, spare=8 << 20, row_gap=8 << 20, threads=None)
-REMOTE = Limits(window=8 << 20, direct=8 << 20, parts=64, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
+KIB, MIB = 1 << 10, 1 << 20  # bytes
+LOCAL = Limits(
+    window=8 * MIB,
+    direct=64 * KIB,
+    parts=64,
+    gap=16 * KIB,
+    spare=8 * MIB,
+    row_gap=8 * MIB,
+    threads=None,
+    buffers=4,
+)
+REMOTE = Limits(
+    window=8 * MIB,
+    direct=8 * MIB,
+    parts=64,
+    gap=1 * MIB,
+    spare=256 * KIB,
+    row_gap=1 * MIB,
+    threads=16,
+    buffers=16,
+)
 
 
 class Piece(NamedTuple):
@@ -3865,7 +3900,9 @@ def packed_bytes(piece: Piece) -> int:
     return round_up(piece.copy.elements * piece.dtype.itemsize, ALIGNMENT)
 
 
-THREADS = 4  # at most, unless a caller says otherwise: more don't help where memory is the limit
+COPYING = 4  # threads at most, unless a caller says otherwise: more don't help where memory is the limit
+WAITING = 8  # threads where the disk is the limit: it is asked for as many ranges at once
+SAMPLE = 8  # windows that are looked up in the page cache beforehand
 
 Windows = Mapping[Location, list[Window]]
 Uploaders = Mapping[torch.device, Uploader]
@@ -3873,20 +3910,20 @@ Done = Callable[[int], object]  # bytes that a window has filled
 
 
 @contextmanager
-def carrying_out(windows: Windows, threads: int | None, done: Done) -> Iterator[None]:
+def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Done) -> Iterator[None]:
     """Reads all windows and makes their copies while what is inside runs; all are done once it is left.
 
     Raises the first error once all threads have stopped.
     """
-    count = threads or min(THREADS, cores())
+    count = threads or limits.threads or threads_for(windows)
     jobs = Jobs(windows, done)
-    uploaders = uploaders_for(windows, count)
+    uploaders, bounces = uploaders_for(windows, count), Bounces(min(count, limits.buffers))
     begun = Barrier(count + 1)
     done(0)
     with jobs, waited_for(uploaders), ThreadPoolExecutor(count, "load") as pool:
         try:
             with one_torch_thread():
-                workers = [pool.submit(work, begun, jobs, uploaders) for _ in range(count)]
+                workers = [pool.submit(work, begun, jobs, bounces, uploaders) for _ in range(count)]
                 begun.wait()
             yield
             wait(workers)
@@ -3896,6 +3933,19 @@ def carrying_out(windows: Windows, threads: int | None, done: Done) -> Iterator[
             raise
         if jobs.errors:
             raise jobs.errors.pop()
+
+
+def threads_for(windows: Windows) -> int:
+    """As many as there are cores, 4 at most, where the page cache has a sample of the windows; more where it has not.
+
+    Raises SHD406 for a file that cannot be opened.
+    """
+    every = [(path, window) for path in windows for window in windows[path]]
+    for path, window in every[:: max(len(every) // SAMPLE, 1)]:
+        with closing(open_file(path)) as file:
+            if file.cached(window.begin, window.end) is None:
+                return WAITING
+    return min(COPYING, cores())
 
 
 def cores() -> int:
@@ -3988,52 +4038,65 @@ class Jobs:
             self.errors = self.errors or [error]
 
 
-def work(begun: Barrier, jobs: Jobs, uploaders: Uploaders) -> None:
+def work(begun: Barrier, jobs: Jobs, bounces: Bounces, uploaders: Uploaders) -> None:
     """What one thread does. The others are told to stop where it fails."""
     torch.get_num_threads()  # from here on this thread's number, whatever the others' is
     begun.wait()
-    bounce = Bounce()
     try:
         for file, window in jobs:
-            read_window(file, window, bounce, uploaders)
+            read_window(file, window, bounces, uploaders)
     except BaseException as error:
         jobs.fail(error)
 
 
-class Bounce:
-    """Memory that one thread reads windows into that it can't look at in the page cache."""
+class Bounces:
+    """Memory for windows that can't be looked at in the page cache; a thread waits until some is free."""
 
-    def __init__(self) -> None:
-        self.memory = host_memory(0)
+    def __init__(self, count: int) -> None:
+        self.free: SimpleQueue[Memory] = SimpleQueue()
+        for _ in range(count):
+            self.free.put(host_memory(0))
 
-    def room(self, begin: int, end: int) -> tuple[Memory, int]:
-        """Room for bytes begin .. end of a file, and which byte its first stands for: elements are aligned as they are
-        in the file. It is the same room for each window."""
+    @contextmanager
+    def room(self, begin: int, end: int) -> Iterator[tuple[Memory, int]]:
+        """Room for bytes begin .. end of a file, and which byte its first stands for.
+
+        Elements are aligned as they are in the file.
+        """
         origin = begin - begin % ALIGNMENT
-        if self.memory.flat.numel() < end - origin:
-            self.memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
-        return self.memory, origin
+        memory = self.free.get()
+        try:
+            if memory.flat.numel() < end - origin:
+                memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
+            yield memory, origin
+        finally:
+            self.free.put(memory)
 
 
-def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
+def read_window(file: OpenFile, window: Window, bounces: Bounces, uploaders: Uploaders) -> None:
     """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
-    begin, end, pieces = window
+    begin, end, _ = window
     if window.direct:
         read_direct(file, window, uploaders)
         return
-    source, origin = file.cached(begin, end), 0
-    is_mapped = source is not None
-    if source is None:
-        source, origin = bounce.room(begin, end)
-        read_into([source.bytes[begin - origin : end - origin]], file, window)
-    if not uploaders:
-        deal(source, origin, pieces)
-    else:
-        for device, own in by_device(pieces).items():
-            uploader = uploaders.get(device)
-            (uploader.deal if uploader else deal)(source, origin, own)
-    if is_mapped:
+    cached = file.cached(begin, end)
+    if cached is not None:
+        deal_pieces(cached, 0, window, uploaders)
         file.drop(begin, end)
+        return
+    with bounces.room(begin, end) as (memory, origin):
+        read_into([memory.bytes[begin - origin : end - origin]], file, window)
+        deal_pieces(memory, origin, window, uploaders)
+
+
+def deal_pieces(source: Memory, origin: int, window: Window, uploaders: Uploaders) -> None:
+    """Makes the copies of a window on the host, or to their devices."""
+    if not uploaders:
+        deal(source, origin, window.pieces)
+        return
+    for device, own in by_device(window.pieces).items():
+        uploader = uploaders.get(device)
+        (uploader.deal if uploader else deal)(source, origin, own)
 
 
 def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
@@ -4103,7 +4166,8 @@ class Options(TypedDict, total=False):
     stay as they are. progress: called before the first byte is read, and as bytes are there. fused: an output stands in
     the place of its first tensor, and for all of them (the default); False: every tensor by itself. separate: each
     tensor in memory of its own, to be freed, and on a device to be saved, one by one; False (the default): all of a
-    rank in one slab. threads: how many read; by default as many as there are cores, 4 at most, and 16 from a store.
+    rank in one slab. threads: how many read; by default as many as there are cores, 4 at most, 8 where files are
+    not in the page cache, and 16 from a store.
     storage_options: what fsspec needs to open the store of a URL. filesystem: an fsspec one, in which the checkpoint is
     a path.
     """
@@ -4164,7 +4228,7 @@ def load_ranks(
         files = windows_by_file(parts, rooms, limits)
         windows = {file_of(directory, file): found for file, found in files.items()}
         done = counted(parts, windows, options.get("progress"))
-    with carrying_out(windows, options.get("threads") or limits.threads, done), collector_at_rest():
+    with carrying_out(windows, limits, options.get("threads"), done), collector_at_rest():
         return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import NamedTuple
 
 from shardc.runtime.choices import Choice, Headers, Way, choose
@@ -13,10 +14,10 @@ Found = tuple[tuple[str, tuple[int, ...]] | None, ...]  # dtype and shape under 
 
 
 class Known(NamedTuple):
-    """A way, and which of the names that a tensor of the family may have in the file it takes; None: it has none."""
+    """A way, and what takes its names out of those that a tensor of the family may have in the file."""
 
-    way: Way | None
-    taken: tuple[int, ...] = ()
+    way: Way
+    taken: Callable[[list[str]], tuple[str, ...]]
 
 
 class Chooser:
@@ -26,7 +27,7 @@ class Chooser:
         self.formats, self.headers, self.facts = formats, headers, facts
         self.words = {name.rpartition(".")[2] for name in headers or ()}
         self.ends: dict[tuple[Family, str], list[tuple[str, str]]] = {}
-        self.known: dict[tuple[Family, Found], Known] = {}
+        self.known: dict[tuple[Family, Found], Known | None] = {}
 
     def choose(self, tensor: Tensor) -> Choice | None:
         """The choice of one tensor; None where the file has none of it. Raises what `choose` raises."""
@@ -36,17 +37,16 @@ class Chooser:
         ends = self.ends.get((family, own_end)) or self.ends_of(family, own_end)
         names = [f"{before}{stem}{after}" for before, after in ends]
         found = tuple([header and header[:2] for header in map((self.headers or {}).get, names)])
-        known = self.known.get((family, found)) or self.look_into(tensor, names, found)
-        if known.way is None:
-            return None
-        return Choice(tuple([names[index] for index in known.taken]), known.way)
+        try:
+            known = self.known[family, found]
+        except KeyError:
+            known = self.known[family, found] = self.look_into(tensor, names)
+        return Choice(known.taken(names), known.way) if known else None
 
-    def look_into(self, tensor: Tensor, names: list[str], found: Found) -> Known:
-        """How the first tensor of a family is stored that the file has so. Raises what `choose` raises."""
+    def look_into(self, tensor: Tensor, names: list[str]) -> Known | None:
+        """How the first tensor of a family is stored that the file has so, or None. Raises what `choose` raises."""
         choice = choose(tensor, self.formats, self.headers, self.facts)
-        known = Known(choice.way, tuple(map(names.index, choice.names))) if choice else Known(None)
-        self.known[tensor.family, found] = known
-        return known
+        return Known(choice.way, those(list(map(names.index, choice.names)))) if choice else None
 
     def ends_of(self, family: Family, own_end: str) -> list[tuple[str, str]]:
         """What stands before and after the stem in the names that the file may have for a tensor.
@@ -61,3 +61,11 @@ class Chooser:
     def is_word(self, end: str) -> bool:
         """Whether a name of the file may end so: its last word is the file's, or begins before the end."""
         return "." not in end or end.rpartition(".")[2] in self.words
+
+
+def those(indexes: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
+    """What takes the names at these places out of a list."""
+    if len(indexes) > 1:
+        return itemgetter(*indexes)
+    [index] = indexes
+    return lambda names: (names[index],)

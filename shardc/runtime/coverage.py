@@ -34,7 +34,7 @@ def shape_findings(survey: Survey) -> list[Finding]:
     return [
         ("SHD403", f"{name}: shape {list(found or ())} in the file, {list(shard.shape)} by the spec")
         for choice, alike in laid_out(survey.tensors, survey.choices)
-        for name, shard, (_, _, found) in zip(choice.names, alike, choice.way.parts, strict=True)
+        for name, shard, (_, _, found) in zip(choice.names, alike.shards, choice.way.parts, strict=True)
         if found != shard.shape
     ]
 

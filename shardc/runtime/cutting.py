@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shardc.runtime.choices import Choice, Stored, Way
 from shardc.runtime.collector import collector_at_rest
@@ -14,6 +14,13 @@ from shardc.runtime.shards import Shard
 from shardc.runtime.tensors import Family, Part, Tensor
 
 Choices = Mapping[str, Choice | None]
+
+
+class Alike(NamedTuple):
+    """The shards of the first of the tensors that are cut alike, and what follows the name in those of every one."""
+
+    shards: list[Shard]
+    tails: list[tuple[Any, ...]]
 
 
 class Layout(NamedTuple):
@@ -33,30 +40,30 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
     new = tuple.__new__
     shards: list[Shard] = []
     for choice, alike in laid_out(tensors, choices):
-        shards += [new(Shard, (name, *shard[1:])) for name, shard in zip(choice.names, alike, strict=True)]
+        shards += [new(Shard, (name,) + tail) for name, tail in zip(choice.names, alike.tails, strict=True)]
     return shards
 
 
-def laid_out(tensors: Iterable[Tensor], choices: Choices) -> Iterator[tuple[Choice, list[Shard]]]:
-    """For each tensor that the file has: its choice, and the shards of the first tensor that is cut like it.
+def laid_out(tensors: Iterable[Tensor], choices: Choices) -> Iterator[tuple[Choice, Alike]]:
+    """For each tensor that the file has: its choice, and those that are cut like it.
 
     Of 100,000 tensors, a few hundred are worked out. Raises, after the last, SHD212 and SHD213 with every part that
     cannot be cut.
     """
     findings: list[Finding] = []
-    known: dict[tuple[Family, Way], list[Shard]] = {}
+    known: dict[tuple[Family, Way], Alike] = {}
     for tensor in tensors:
         choice = choices[tensor.name]
         if choice is None:
             continue
-        shards = known.get((tensor.family, choice.way))
-        if shards is None:
+        alike = known.get((tensor.family, choice.way))
+        if alike is None:
             shards, faults = shards_of(tensor, choice)
             if faults:
                 findings += faults
                 continue
-            known[tensor.family, choice.way] = shards
-        yield choice, shards
+            alike = known[tensor.family, choice.way] = Alike(shards, [shard[1:] for shard in shards])
+        yield choice, alike
     if findings:
         raise ShardError(*findings)
 

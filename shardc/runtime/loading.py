@@ -34,7 +34,8 @@ class Options(TypedDict, total=False):
     stay as they are. progress: called before the first byte is read, and as bytes are there. fused: an output stands in
     the place of its first tensor, and for all of them (the default); False: every tensor by itself. separate: each
     tensor in memory of its own, to be freed, and on a device to be saved, one by one; False (the default): all of a
-    rank in one slab. threads: how many read; by default as many as there are cores, 4 at most, and 16 from a store.
+    rank in one slab. threads: how many read; by default as many as there are cores, 4 at most, 8 where files are
+    not in the page cache, and 16 from a store.
     storage_options: what fsspec needs to open the store of a URL. filesystem: an fsspec one, in which the checkpoint is
     a path.
     """
@@ -95,7 +96,7 @@ def load_ranks(
         files = windows_by_file(parts, rooms, limits)
         windows = {file_of(directory, file): found for file, found in files.items()}
         done = counted(parts, windows, options.get("progress"))
-    with carrying_out(windows, options.get("threads") or limits.threads, done), collector_at_rest():
+    with carrying_out(windows, limits, options.get("threads"), done), collector_at_rest():
         return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
 
 

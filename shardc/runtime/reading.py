@@ -6,8 +6,9 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
+from queue import SimpleQueue
 from threading import Barrier, Lock
 
 import torch
@@ -20,9 +21,11 @@ from shardc.runtime.memory import ALIGNMENT, Memory, host_memory
 from shardc.runtime.rings import Ring
 from shardc.runtime.streams import staging_memory, stream_of
 from shardc.runtime.uploads import Uploader, packed_bytes
-from shardc.runtime.windows import LOCAL, Piece, Window
+from shardc.runtime.windows import LOCAL, Limits, Piece, Window
 
-THREADS = 4  # at most, unless a caller says otherwise: more don't help where memory is the limit
+COPYING = 4  # threads at most, unless a caller says otherwise: more don't help where memory is the limit
+WAITING = 8  # threads where the disk is the limit: it is asked for as many ranges at once
+SAMPLE = 8  # windows that are looked up in the page cache beforehand
 
 Windows = Mapping[Location, list[Window]]
 Uploaders = Mapping[torch.device, Uploader]
@@ -30,20 +33,20 @@ Done = Callable[[int], object]  # bytes that a window has filled
 
 
 @contextmanager
-def carrying_out(windows: Windows, threads: int | None, done: Done) -> Iterator[None]:
+def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Done) -> Iterator[None]:
     """Reads all windows and makes their copies while what is inside runs; all are done once it is left.
 
     Raises the first error once all threads have stopped.
     """
-    count = threads or min(THREADS, cores())
+    count = threads or limits.threads or threads_for(windows)
     jobs = Jobs(windows, done)
-    uploaders = uploaders_for(windows, count)
+    uploaders, bounces = uploaders_for(windows, count), Bounces(min(count, limits.buffers))
     begun = Barrier(count + 1)
     done(0)
     with jobs, waited_for(uploaders), ThreadPoolExecutor(count, "load") as pool:
         try:
             with one_torch_thread():
-                workers = [pool.submit(work, begun, jobs, uploaders) for _ in range(count)]
+                workers = [pool.submit(work, begun, jobs, bounces, uploaders) for _ in range(count)]
                 begun.wait()
             yield
             wait(workers)
@@ -53,6 +56,19 @@ def carrying_out(windows: Windows, threads: int | None, done: Done) -> Iterator[
             raise
         if jobs.errors:
             raise jobs.errors.pop()
+
+
+def threads_for(windows: Windows) -> int:
+    """As many as there are cores, 4 at most, where the page cache has a sample of the windows; more where it has not.
+
+    Raises SHD406 for a file that cannot be opened.
+    """
+    every = [(path, window) for path in windows for window in windows[path]]
+    for path, window in every[:: max(len(every) // SAMPLE, 1)]:
+        with closing(open_file(path)) as file:
+            if file.cached(window.begin, window.end) is None:
+                return WAITING
+    return min(COPYING, cores())
 
 
 def cores() -> int:
@@ -145,52 +161,65 @@ class Jobs:
             self.errors = self.errors or [error]
 
 
-def work(begun: Barrier, jobs: Jobs, uploaders: Uploaders) -> None:
+def work(begun: Barrier, jobs: Jobs, bounces: Bounces, uploaders: Uploaders) -> None:
     """What one thread does. The others are told to stop where it fails."""
     torch.get_num_threads()  # from here on this thread's number, whatever the others' is
     begun.wait()
-    bounce = Bounce()
     try:
         for file, window in jobs:
-            read_window(file, window, bounce, uploaders)
+            read_window(file, window, bounces, uploaders)
     except BaseException as error:
         jobs.fail(error)
 
 
-class Bounce:
-    """Memory that one thread reads windows into that it can't look at in the page cache."""
+class Bounces:
+    """Memory for windows that can't be looked at in the page cache; a thread waits until some is free."""
 
-    def __init__(self) -> None:
-        self.memory = host_memory(0)
+    def __init__(self, count: int) -> None:
+        self.free: SimpleQueue[Memory] = SimpleQueue()
+        for _ in range(count):
+            self.free.put(host_memory(0))
 
-    def room(self, begin: int, end: int) -> tuple[Memory, int]:
-        """Room for bytes begin .. end of a file, and which byte its first stands for: elements are aligned as they are
-        in the file. It is the same room for each window."""
+    @contextmanager
+    def room(self, begin: int, end: int) -> Iterator[tuple[Memory, int]]:
+        """Room for bytes begin .. end of a file, and which byte its first stands for.
+
+        Elements are aligned as they are in the file.
+        """
         origin = begin - begin % ALIGNMENT
-        if self.memory.flat.numel() < end - origin:
-            self.memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
-        return self.memory, origin
+        memory = self.free.get()
+        try:
+            if memory.flat.numel() < end - origin:
+                memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
+            yield memory, origin
+        finally:
+            self.free.put(memory)
 
 
-def read_window(file: OpenFile, window: Window, bounce: Bounce, uploaders: Uploaders) -> None:
+def read_window(file: OpenFile, window: Window, bounces: Bounces, uploaders: Uploaders) -> None:
     """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
-    begin, end, pieces = window
+    begin, end, _ = window
     if window.direct:
         read_direct(file, window, uploaders)
         return
-    source, origin = file.cached(begin, end), 0
-    is_mapped = source is not None
-    if source is None:
-        source, origin = bounce.room(begin, end)
-        read_into([source.bytes[begin - origin : end - origin]], file, window)
-    if not uploaders:
-        deal(source, origin, pieces)
-    else:
-        for device, own in by_device(pieces).items():
-            uploader = uploaders.get(device)
-            (uploader.deal if uploader else deal)(source, origin, own)
-    if is_mapped:
+    cached = file.cached(begin, end)
+    if cached is not None:
+        deal_pieces(cached, 0, window, uploaders)
         file.drop(begin, end)
+        return
+    with bounces.room(begin, end) as (memory, origin):
+        read_into([memory.bytes[begin - origin : end - origin]], file, window)
+        deal_pieces(memory, origin, window, uploaders)
+
+
+def deal_pieces(source: Memory, origin: int, window: Window, uploaders: Uploaders) -> None:
+    """Makes the copies of a window on the host, or to their devices."""
+    if not uploaders:
+        deal(source, origin, window.pieces)
+        return
+    for device, own in by_device(window.pieces).items():
+        uploader = uploaders.get(device)
+        (uploader.deal if uploader else deal)(source, origin, own)
 
 
 def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:

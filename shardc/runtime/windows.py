@@ -23,7 +23,8 @@ class Limits(NamedTuple):
     window: at once; twice that where copies share bytes. direct: next to each other, from which they are read right to
     where they stay. parts: of memory that one such read fills. gap: between two copies that are sooner read than left
     out; spare: all gaps of a window that are, where they are more than half of it. row_gap: between the rows of one
-    copy that are. threads: how many read; None: as many as there are cores, 4 at most.
+    copy that are. threads: how many read; None: by what the page cache has. buffers: of a window, at most, for all
+    threads together.
     """
 
     window: int
@@ -33,10 +34,30 @@ class Limits(NamedTuple):
     spare: int
     row_gap: int
     threads: int | None
+    buffers: int
 
 
-LOCAL = Limits(window=8 << 20, direct=64 << 10, parts=64, gap=16 << 10, spare=8 << 20, row_gap=8 << 20, threads=None)
-REMOTE = Limits(window=8 << 20, direct=8 << 20, parts=64, gap=1 << 20, spare=256 << 10, row_gap=1 << 20, threads=16)
+KIB, MIB = 1 << 10, 1 << 20  # bytes
+LOCAL = Limits(
+    window=8 * MIB,
+    direct=64 * KIB,
+    parts=64,
+    gap=16 * KIB,
+    spare=8 * MIB,
+    row_gap=8 * MIB,
+    threads=None,
+    buffers=4,
+)
+REMOTE = Limits(
+    window=8 * MIB,
+    direct=8 * MIB,
+    parts=64,
+    gap=1 * MIB,
+    spare=256 * KIB,
+    row_gap=1 * MIB,
+    threads=16,
+    buffers=16,
+)
 
 
 class Piece(NamedTuple):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shardc.runtime.dealing import by_form, deal, runs_of
 from shardc.runtime.memory import Memory, host_memory
 from shardc.runtime.preparing import RankPart
-from shardc.runtime.reading import Bounce
+from shardc.runtime.reading import Bounces
 from shardc.runtime.rooms import write_unread
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import Piece
@@ -148,7 +148,7 @@ def test_what_loading_leaves_is_what_slices_say(
 ) -> None:
     """Windows of any size, read into a buffer or looked at in a mapping; nothing else is written to."""
     rooms, before = rooms_with_noise(drawn)
-    bounce, file = Bounce(), Memory(drawn.file)
+    bounces, file = Bounces(1), Memory(drawn.file)
     for fills, own in zip(drawn.ranks, rooms, strict=True):
         write_unread(RankPart(fills, {}, drawn.headers), own)
     for one in windows_for(drawn, rooms, small_windows(window, direct, gap)):
@@ -158,9 +158,9 @@ def test_what_loading_leaves_is_what_slices_say(
         elif is_mapped:
             deal(file, 0, one.pieces)
         else:
-            there, origin = bounce.room(one.begin, one.end)
-            there.bytes[one.begin - origin : one.end - origin] = file.bytes[one.begin : one.end]
-            deal(there, origin, one.pieces)
+            with bounces.room(one.begin, one.end) as (there, origin):
+                there.bytes[one.begin - origin : one.end - origin] = file.bytes[one.begin : one.end]
+                deal(there, origin, one.pieces)
     for fills, own in zip(drawn.ranks, rooms, strict=True):
         for fill in fills:
             name = fill.buffer.name

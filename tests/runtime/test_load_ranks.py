@@ -91,7 +91,7 @@ def test_each_byte_is_read_once(big: Path, monkeypatch: pytest.MonkeyPatch, form
 
     monkeypatch.setattr(SourceFile, "read", read_noted)
     monkeypatch.setattr(SourceFile, "cached", cached_noted)
-    rt.load_ranks(big_spec(form), big, TP4)
+    rt.load_ranks(big_spec(form), big, TP4, threads=3)
     for name, ranges in asked.items():
         ranges.sort()
         size = (big / name).stat().st_size

@@ -11,15 +11,15 @@ import shardc.runtime as rt
 from shardc.runtime import reading
 from shardc.runtime.files import SourceFile
 from shardc.runtime.memory import Memory, host_memory
-from shardc.runtime.reading import Bounce, Windows, carrying_out, cores, one_torch_thread, uploaders_for
+from shardc.runtime.reading import Bounces, Windows, carrying_out, cores, one_torch_thread, threads_for, uploaders_for
 from shardc.runtime.strides import Block, Copy
-from shardc.runtime.windows import Piece, Window
+from shardc.runtime.windows import LOCAL, Piece, Window
 
 KIB = 1024
 
 
 def carry_out(windows: Windows, threads: int | None, done: reading.Done) -> None:
-    with carrying_out(windows, threads, done):
+    with carrying_out(windows, LOCAL, threads, done):
         pass
 
 
@@ -231,14 +231,58 @@ def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_buffer_for_all_windows() -> None:
-    bounce = Bounce()
-    first, origin = bounce.room(67, 1000)
-    assert (origin, first.flat.data_ptr() % 64) == (64, 0)
-    assert bounce.room(128, 5000) == (first, 128)
-    wide, origin = bounce.room(1, 16 << 20)
-    assert (origin, wide.flat.data_ptr() % 64) == (0, 0)
-    assert wide.flat.nbytes >= 16 << 20
-    assert bounce.room(0, 16 << 20) == (wide, 0)
+    bounces = Bounces(1)
+    with bounces.room(67, 1000) as (first, origin):
+        assert (origin, first.flat.data_ptr() % 64) == (64, 0)
+    with bounces.room(128, 5000) as same:
+        assert same == (first, 128)
+    with bounces.room(1, 16 << 20) as (wide, origin):
+        assert (origin, wide.flat.data_ptr() % 64) == (0, 0)
+        assert wide.flat.nbytes >= 16 << 20
+    with bounces.room(0, 16 << 20) as same:
+        assert same == (wide, 0)
+
+
+def test_a_buffer_that_is_in_use_is_waited_for() -> None:
+    bounces, waiting, order = Bounces(1), threading.Event(), []
+
+    def second() -> None:
+        waiting.set()
+        with bounces.room(0, 8):
+            order.append("second")
+
+    thread = threading.Thread(target=second)
+    with pytest.raises(ValueError, match="no"), bounces.room(0, 8):
+        thread.start()
+        waiting.wait(10)
+        order.append("first")
+        raise ValueError("no")
+    thread.join(10)
+    assert order == ["first", "second"]
+
+
+def test_threads_that_copy_and_threads_that_wait_for_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as cores, 4 at most, unless one of the windows that are looked at is not in the page cache."""
+    memory, looked_at = host_memory(KIB), []
+
+    def cached(_: SourceFile, begin: int, end: int) -> object:
+        looked_at.append((begin, end))
+        return None if end in absent else memory
+
+    monkeypatch.setattr(SourceFile, "cached", cached)
+    monkeypatch.setattr(reading, "cores", lambda: 3)
+    windows: Windows = {path: [window(piece(k * KIB, k * KIB + 8, memory)) for k in range(32)]}
+    absent: set[int] = set()
+    assert threads_for(windows) == 3
+    assert looked_at == [(k * 4 * KIB, k * 4 * KIB + 8) for k in range(8)]
+    assert threads_for({path: windows[path][:3]}) == 3
+    assert len(looked_at) == 11
+    monkeypatch.setattr(reading, "cores", lambda: 64)
+    assert threads_for(windows) == 4
+    absent.add(12 * KIB + 8)
+    assert threads_for(windows) == 8
+    assert threads_for({}) == 4
+    assert open_files() == []
 
 
 def test_buffers_for_the_largest_window_of_each_device(path: Path) -> None:
@@ -283,10 +327,10 @@ def test_what_is_inside_runs_meanwhile(path: Path, monkeypatch: pytest.MonkeyPat
     inside, seen = threading.Event(), []
     monkeypatch.setattr(reading, "read_window", lambda _, one, *__: seen.append((inside.wait(10), one.begin)))
     windows: Windows = {path: [window(piece(k * KIB, k * KIB + 8, host_memory(64))) for k in range(3)]}
-    with carrying_out(windows, 2, lambda _: None):
+    with carrying_out(windows, LOCAL, 2, lambda _: None):
         inside.set()
     assert sorted(seen) == [(True, 0), (True, KIB), (True, 2 * KIB)]
-    with pytest.raises(ValueError, match="inside"), carrying_out(windows, 2, lambda _: None):
+    with pytest.raises(ValueError, match="inside"), carrying_out(windows, LOCAL, 2, lambda _: None):
         raise ValueError("inside")
     assert open_files() == []
 

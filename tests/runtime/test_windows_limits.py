@@ -8,7 +8,7 @@ from shardc.runtime.memory import host_memory
 from shardc.runtime.strides import Block, Copy, collapsed, reach, row_major
 from shardc.runtime.windows import REMOTE, Limits, Piece, cut_copy, windows_of
 
-LIMITS = Limits(window=64, direct=64, parts=8, gap=16, spare=8, row_gap=16, threads=1)
+LIMITS = Limits(window=64, direct=64, parts=8, gap=16, spare=8, row_gap=16, threads=1, buffers=1)
 MEMORY = host_memory(0)
 
 

@@ -3900,11 +3900,70 @@ def packed_bytes(piece: Piece) -> int:
     return round_up(piece.copy.elements * piece.dtype.itemsize, ALIGNMENT)
 
 
+class Bounces:
+    """Buffers for several threads, fewer than there are perhaps: a thread waits until one is free."""
+
+    def __init__(self, count: int) -> None:
+        self.free: SimpleQueue[Memory] = SimpleQueue()
+        for _ in range(count):
+            self.free.put(host_memory(0))
+
+    @contextmanager
+    def room(self, begin: int, end: int) -> Iterator[tuple[Memory, int]]:
+        """Room for bytes begin .. end of a file, and which byte its first stands for.
+
+        Elements are aligned as they are in the file.
+        """
+        origin = begin - begin % ALIGNMENT
+        memory = self.free.get()
+        try:
+            if memory.flat.numel() < end - origin:
+                memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
+            yield memory, origin
+        finally:
+            self.free.put(memory)
+
+
 COPYING = 4  # threads at most, unless a caller says otherwise: more don't help where memory is the limit
 WAITING = 8  # threads where the disk is the limit: it is asked for as many ranges at once
 SAMPLE = 8  # windows that are looked up in the page cache beforehand
 
 Windows = Mapping[Location, list[Window]]
+
+
+def threads_for(windows: Windows) -> int:
+    """As many as there are cores, 4 at most, where the page cache has a sample of the windows; more where it has not.
+
+    Raises SHD406 for a file that cannot be opened.
+    """
+    every = [(path, window) for path in windows for window in windows[path]]
+    for path, window in every[:: max(len(every) // SAMPLE, 1)]:
+        with closing(open_file(path)) as file:
+            if file.cached(window.begin, window.end) is None:
+                return WAITING
+    return min(COPYING, cores())
+
+
+def cores() -> int:
+    """Those that this process may run on, as far as the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Threads that begin inside copy alone: torch would start threads of its own in each of them."""
+    with BEGINNING:
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+BEGINNING = Lock()  # one load at a time: the number is the process's, until a thread has read it
+
+
 Uploaders = Mapping[torch.device, Uploader]
 Done = Callable[[int], object]  # bytes that a window has filled
 
@@ -3933,24 +3992,6 @@ def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Do
             raise
         if jobs.errors:
             raise jobs.errors.pop()
-
-
-def threads_for(windows: Windows) -> int:
-    """As many as there are cores, 4 at most, where the page cache has a sample of the windows; more where it has not.
-
-    Raises SHD406 for a file that cannot be opened.
-    """
-    every = [(path, window) for path in windows for window in windows[path]]
-    for path, window in every[:: max(len(every) // SAMPLE, 1)]:
-        with closing(open_file(path)) as file:
-            if file.cached(window.begin, window.end) is None:
-                return WAITING
-    return min(COPYING, cores())
-
-
-def cores() -> int:
-    """Those that this process may run on, as far as the system tells."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -4049,30 +4090,6 @@ def work(begun: Barrier, jobs: Jobs, bounces: Bounces, uploaders: Uploaders) -> 
         jobs.fail(error)
 
 
-class Bounces:
-    """Memory for windows that can't be looked at in the page cache; a thread waits until some is free."""
-
-    def __init__(self, count: int) -> None:
-        self.free: SimpleQueue[Memory] = SimpleQueue()
-        for _ in range(count):
-            self.free.put(host_memory(0))
-
-    @contextmanager
-    def room(self, begin: int, end: int) -> Iterator[tuple[Memory, int]]:
-        """Room for bytes begin .. end of a file, and which byte its first stands for.
-
-        Elements are aligned as they are in the file.
-        """
-        origin = begin - begin % ALIGNMENT
-        memory = self.free.get()
-        try:
-            if memory.flat.numel() < end - origin:
-                memory = host_memory(max(LOCAL.window, end - begin) + ALIGNMENT)
-            yield memory, origin
-        finally:
-            self.free.put(memory)
-
-
 def read_window(file: OpenFile, window: Window, bounces: Bounces, uploaders: Uploaders) -> None:
     """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
     begin, end, _ = window
@@ -4138,21 +4155,6 @@ def lacking(file: OpenFile, window: Window, end: int, why: str) -> ShardError:
     """SHD406 for the first tensor of a window that goes on beyond a byte."""
     piece = next(piece for piece in window.pieces if piece.end > end)
     return ShardError(("SHD406", f"{file.path.name}: {piece.name} takes bytes {piece.begin}..{piece.end}, {why}"))
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Threads that begin inside copy alone: torch would start threads of its own in each of them."""
-    with BEGINNING:
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
-
-
-BEGINNING = Lock()  # one load at a time: the number is the process's, until a thread has read it
 
 
 Progress = Callable[[int, int], object]  # (bytes done, bytes in all), local ones, of all ranks that are loaded

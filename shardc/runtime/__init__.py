@@ -74,6 +74,8 @@ ORDER: tuple[str, ...] = (
     "rings",
     "streams",
     "uploads",
+    "bounces",
+    "reader_threads",
     "reading",
     "loading",
     "resharding",

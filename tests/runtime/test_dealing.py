@@ -5,10 +5,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shardc.runtime.bounces import Bounces
 from shardc.runtime.dealing import by_form, deal, runs_of
 from shardc.runtime.memory import Memory, host_memory
 from shardc.runtime.preparing import RankPart
-from shardc.runtime.reading import Bounces
 from shardc.runtime.rooms import write_unread
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import Piece

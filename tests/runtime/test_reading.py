@@ -11,9 +11,12 @@ import shardc.runtime as rt
 from shardc.runtime import reading
 from shardc.runtime.files import SourceFile
 from shardc.runtime.memory import Memory, host_memory
-from shardc.runtime.reading import Bounces, Windows, carrying_out, cores, one_torch_thread, threads_for, uploaders_for
+from shardc.runtime.reader_threads import Windows
+from shardc.runtime.reading import carrying_out, uploaders_for
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import LOCAL, Piece, Window
+
+from .devices import open_files
 
 KIB = 1024
 
@@ -45,11 +48,6 @@ def is_cached(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(SourceFile, "cached", lambda *_: None)
 
 
-def open_files() -> list[str]:
-    found = {str(each.resolve()) for each in Path("/proc/self/fd").iterdir()}
-    return sorted(each for each in found if each.endswith(".safetensors"))
-
-
 @pytest.mark.usefixtures("is_cached")
 @pytest.mark.parametrize("threads", [None, 1, 4])
 def test_windows_of_both_kinds(path: Path, threads: int | None) -> None:
@@ -64,7 +62,7 @@ def test_windows_of_both_kinds(path: Path, threads: int | None) -> None:
     assert memory.flat.tolist() == list(range(256)) * KIB
     assert done[0] == 0
     assert sorted(done[1:]) == [1074] * 64 + [192 * KIB]
-    assert open_files() == []
+    assert open_files(path.parent) == []
 
 
 def test_no_windows() -> None:
@@ -79,7 +77,7 @@ def test_files_are_open_from_their_first_window_to_their_last(tmp_path: Path) ->
     for each in paths:
         each.write_bytes(bytes(KIB))
     windows = {each: [window(piece(0, 8, memory)), window(piece(512, 520, memory))] for each in paths}
-    carry_out(windows, 1, lambda _: seen.append([Path(each).stem for each in open_files()]))
+    carry_out(windows, 1, lambda _: seen.append(sorted({Path(each).stem for each in open_files(tmp_path)})))
     assert seen == [[], ["a"], [], ["b"], [], ["c"], []]
 
 
@@ -94,7 +92,7 @@ def test_the_first_tensor_that_the_file_lacks_bytes_of(path: Path) -> None:
         carry_out({path: [one]}, 2, lambda _: None)
     text = "x.safetensors: cut takes bytes 262124..262153, but the file has 262144"
     assert caught.value.findings == (("SHD406", text),)
-    assert open_files() == []
+    assert open_files(path.parent) == []
 
 
 def test_a_read_that_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +106,7 @@ def test_a_read_that_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         carry_out({path: [window(piece(8, 16, memory))]}, 2, lambda _: None)
     text = "x.safetensors: w takes bytes 8..16, of which some can't be read: Input/output error"
     assert caught.value.findings == (("SHD406", text),)
-    assert open_files() == []
+    assert open_files(path.parent) == []
 
 
 def test_a_file_that_has_vanished(path: Path) -> None:
@@ -142,7 +140,7 @@ def test_an_error_stops_the_other_threads(path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(ValueError, match="first"):
         carry_out({path: [window(piece(k * KIB, k * KIB + 8, memory)) for k in range(9)]}, 2, lambda _: None)
     assert sorted(seen) == [0, KIB]
-    assert open_files() == []
+    assert open_files(path.parent) == []
 
 
 def test_the_first_error_is_kept() -> None:
@@ -162,7 +160,7 @@ def test_an_error_of_the_callers_own(path: Path, error: type[BaseException]) -> 
     memory = host_memory(64)
     with pytest.raises(error):
         carry_out({path: [window(piece(8, 16, memory)), window(piece(32 * KIB, 32 * KIB + 8, memory))]}, 2, progress)
-    assert open_files() == []
+    assert open_files(path.parent) == []
     assert torch.get_num_threads() == before
 
 
@@ -212,79 +210,6 @@ def test_two_loads_at_once_leave_the_number_of_threads(path: Path) -> None:
     assert torch.get_num_threads() == 2
 
 
-def test_the_number_of_threads_comes_back_after_an_error() -> None:
-    torch.set_num_threads(2)
-    with pytest.raises(ValueError, match="no"), one_torch_thread():
-        assert torch.get_num_threads() == 1
-        raise ValueError("no")
-    assert torch.get_num_threads() == 2
-
-
-def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 4}, raising=False)
-    assert cores() == 3
-    monkeypatch.delattr(os, "sched_getaffinity")
-    monkeypatch.setattr(os, "cpu_count", lambda: 6)
-    assert cores() == 6
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert cores() == 1
-
-
-def test_one_buffer_for_all_windows() -> None:
-    bounces = Bounces(1)
-    with bounces.room(67, 1000) as (first, origin):
-        assert (origin, first.flat.data_ptr() % 64) == (64, 0)
-    with bounces.room(128, 5000) as same:
-        assert same == (first, 128)
-    with bounces.room(1, 16 << 20) as (wide, origin):
-        assert (origin, wide.flat.data_ptr() % 64) == (0, 0)
-        assert wide.flat.nbytes >= 16 << 20
-    with bounces.room(0, 16 << 20) as same:
-        assert same == (wide, 0)
-
-
-def test_a_buffer_that_is_in_use_is_waited_for() -> None:
-    bounces, waiting, order = Bounces(1), threading.Event(), []
-
-    def second() -> None:
-        waiting.set()
-        with bounces.room(0, 8):
-            order.append("second")
-
-    thread = threading.Thread(target=second)
-    with pytest.raises(ValueError, match="no"), bounces.room(0, 8):
-        thread.start()
-        waiting.wait(10)
-        order.append("first")
-        raise ValueError("no")
-    thread.join(10)
-    assert order == ["first", "second"]
-
-
-def test_threads_that_copy_and_threads_that_wait_for_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as cores, 4 at most, unless one of the windows that are looked at is not in the page cache."""
-    memory, looked_at = host_memory(KIB), []
-
-    def cached(_: SourceFile, begin: int, end: int) -> object:
-        looked_at.append((begin, end))
-        return None if end in absent else memory
-
-    monkeypatch.setattr(SourceFile, "cached", cached)
-    monkeypatch.setattr(reading, "cores", lambda: 3)
-    windows: Windows = {path: [window(piece(k * KIB, k * KIB + 8, memory)) for k in range(32)]}
-    absent: set[int] = set()
-    assert threads_for(windows) == 3
-    assert looked_at == [(k * 4 * KIB, k * 4 * KIB + 8) for k in range(8)]
-    assert threads_for({path: windows[path][:3]}) == 3
-    assert len(looked_at) == 11
-    monkeypatch.setattr(reading, "cores", lambda: 64)
-    assert threads_for(windows) == 4
-    absent.add(12 * KIB + 8)
-    assert threads_for(windows) == 8
-    assert threads_for({}) == 4
-    assert open_files() == []
-
-
 def test_buffers_for_the_largest_window_of_each_device(path: Path) -> None:
     there, host = Memory(torch.empty(4 * KIB, dtype=torch.uint8, device="meta")), host_memory(64)
     windows = {
@@ -332,7 +257,7 @@ def test_what_is_inside_runs_meanwhile(path: Path, monkeypatch: pytest.MonkeyPat
     assert sorted(seen) == [(True, 0), (True, KIB), (True, 2 * KIB)]
     with pytest.raises(ValueError, match="inside"), carrying_out(windows, LOCAL, 2, lambda _: None):
         raise ValueError("inside")
-    assert open_files() == []
+    assert open_files(path.parent) == []
 
 
 @pytest.fixture(autouse=True)

@@ -195,13 +195,17 @@ def in_one_read(windows: Iterable[Window], limits: Limits) -> list[Window]:
     """The same windows, those that are reads and follow one another as one: of several ranks, each gets its part."""
     found: list[Window] = []
     for window in windows:
-        begin, end, pieces = found[-1] if found else window
-        follows = end == window.begin and window.end - begin <= limits.window and len(pieces) < limits.parts
-        if follows and window.direct and found[-1].direct:
-            found[-1] = Window(begin, window.end, (*pieces, *window.pieces))
-        else:
-            found.append(window)
+        if found and reads_on(found[-1], window, limits):
+            begin, _, pieces = found.pop()
+            window = Window(begin, window.end, (*pieces, *window.pieces))
+        found.append(window)
     return found
+
+
+def reads_on(one: Window, other: Window, limits: Limits) -> bool:
+    """Whether two windows are reads of which the other begins where the one ends, and are within the limits as one."""
+    adjacent = one.end == other.begin and other.end - one.begin <= limits.window and len(one.pieces) < limits.parts
+    return adjacent and one.direct and other.direct
 
 
 def joins(together: list[Piece], end: int, gaps: int, piece: Piece, limits: Limits) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +66,11 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def is_cached(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "read":
         monkeypatch.setattr(SourceFile, "cached", lambda *_: None)
+
+
+@pytest.fixture
+def torch_threads() -> Iterator[None]:
+    """The number of torch's threads comes back after the test."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)

@@ -1,5 +1,4 @@
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,8 @@ from shardc.runtime.reader_threads import Windows, cores, one_torch_thread, thre
 from shardc.runtime.windows import Window
 
 from .devices import open_files
+
+pytestmark = pytest.mark.usefixtures("torch_threads")
 
 KIB = 1024
 
@@ -58,10 +59,3 @@ def test_the_number_of_threads_comes_back_after_an_error() -> None:
         assert torch.get_num_threads() == 1
         raise ValueError("no")
     assert torch.get_num_threads() == 2
-
-
-@pytest.fixture(autouse=True)
-def torch_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)

@@ -1,7 +1,6 @@
 import errno
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,8 @@ from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import LOCAL, Piece, Window
 
 from .devices import open_files
+
+pytestmark = pytest.mark.usefixtures("torch_threads")
 
 KIB = 1024
 
@@ -258,10 +259,3 @@ def test_what_is_inside_runs_meanwhile(path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ValueError, match="inside"), carrying_out(windows, LOCAL, 2, lambda _: None):
         raise ValueError("inside")
     assert open_files(path.parent) == []
-
-
-@pytest.fixture(autouse=True)
-def torch_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)

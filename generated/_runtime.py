@@ -1557,7 +1557,8 @@ def merge(files: dict[str, dict[str, Header]]) -> dict[str, Header]:
     return merged
 
 
-QUANT_STATE = re.compile(r"(.+)\.quant_state\.bitsandbytes__(?:nf4|fp4)")
+PACKED = ".quant_state.bitsandbytes__"
+QUANT_STATE = re.compile(rf"(.+){re.escape(PACKED)}(?:nf4|fp4)")
 RANK_FILE = re.compile(r"model-rank-(\d{1,6})-part-\d+\.safetensors")
 
 
@@ -1580,7 +1581,7 @@ def refuse_directory(directory: Location, tp: int) -> None:
 
 def refuse_packed(headers: Mapping[str, Header]) -> None:
     """Raises SHD414, once, for a file with weights that bitsandbytes packed in 4 bits."""
-    weights = [found[1] for name in headers if (found := QUANT_STATE.fullmatch(name))]
+    weights = [found[1] for name in headers if PACKED in name and (found := QUANT_STATE.fullmatch(name))]
     if weights:
         more = f" and {len(weights) - 1} more weights are" if len(weights) > 1 else " is"
         text = (
@@ -3314,19 +3315,22 @@ def tensors_of(part: RankPart, rooms: Rooms) -> dict[str, torch.Tensor]:
 class Limits(NamedTuple):
     """How a kind of file is read, in bytes.
 
-    window: at once; twice that where copies share bytes. direct: next to each other, from which they are read right to
-    where they stay. parts: of memory that one such read fills. gap: between two copies that are sooner read than left
-    out; spare: all gaps of a window that are, where they are more than half of it. row_gap: between the rows of one
-    copy that are. threads: how many read; None: by what the page cache has. buffers: of a window, at most, for all
+    window: at once; twice that where copies share bytes. direct: next to each other, from which they are a read of
+    their own. parts: of memory, at most, that one read fills right where its bytes stay; part: of each, at least on
+    average. gap: between two copies that are sooner read than left out; spare: all gaps of a window that are, where
+    they are more than half of it. row_gap: between the rows of one copy that are. span: of the windows that a thread
+    takes at once. threads: how many read; None: by what the page cache has. buffers: of a window, at most, for all
     threads together.
     """
 
     window: int
     direct: int
     parts: int
+    part: int
     gap: int
     spare: int
     row_gap: int
+    span: int
     threads: int | None
     buffers: int
 
@@ -3336,9 +3340,11 @@ LOCAL = Limits(
     window=8 * MIB,
     direct=64 * KIB,
     parts=64,
+    part=4 * KIB,
     gap=16 * KIB,
     spare=8 * MIB,
     row_gap=8 * MIB,
+    span=8 * MIB,
     threads=None,
     buffers=4,
 )
@@ -3346,9 +3352,11 @@ REMOTE = Limits(
     window=8 * MIB,
     direct=8 * MIB,
     parts=64,
+    part=4 * KIB,
     gap=1 * MIB,
     spare=256 * KIB,
     row_gap=1 * MIB,
+    span=0,
     threads=16,
     buffers=16,
 )
@@ -3358,7 +3366,7 @@ class Piece(NamedTuple):
     """A copy out of one window. begin, end: the bytes of the file that it spans, in which its source counts from 0.
 
     name: the file's tensor. memory: where it goes; the target counts from element `start`. dtype: in the file. cast: in
-    memory. direct: the file's bytes are what is kept, next to each other, and worth a read of their own.
+    memory. plain: the file's bytes are what is kept, next to each other.
     """
 
     begin: int
@@ -3369,7 +3377,7 @@ class Piece(NamedTuple):
     memory: Memory
     dtype: torch.dtype
     cast: torch.dtype
-    direct: bool
+    plain: bool
 
     @property
     def nbytes(self) -> int:
@@ -3389,35 +3397,15 @@ class Piece(NamedTuple):
         return self.memory.bytes[begin:end]
 
 
-class Window(NamedTuple):
-    """Bytes begin .. end of a file, and what is copied of them."""
-
-    begin: int
-    end: int
-    pieces: tuple[Piece, ...]
-
-    @property
-    def direct(self) -> bool:
-        """True where the copies are a read: each is next to each other, and they follow one another in the file."""
-        if not all(piece.direct for piece in self.pieces):
-            return False
-        return sum(piece.end - piece.begin for piece in self.pieces) == self.end - self.begin
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it fills in memory."""
-        return sum(piece.nbytes for piece in self.pieces)
-
-
 def pieces_of(fill: Fill, header: Header, room: Room, limits: Limits) -> Iterator[Piece]:
     """The copies of a shard, each of a window at most."""
     shard = fill.shard
     dtype, cast = TORCH_DTYPES[shard.dtype], TORCH_DTYPES[shard.local_dtype]
     start = room.offset // cast.itemsize
     for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize, limits):
-        direct = dtype == cast and end - begin >= limits.direct and copy.contiguous
+        plain = dtype == cast and copy.contiguous
         first, last = header.begin + begin, header.begin + end
-        yield Piece(first, last, shard.name, copy, start, room.memory, dtype, cast, direct)
+        yield Piece(first, last, shard.name, copy, start, room.memory, dtype, cast, plain)
 
 
 @lru_cache(maxsize=4096)
@@ -3463,6 +3451,20 @@ def rows_of(copy: Copy, dim: int, start: int, count: int) -> Copy:
     return Copy(shape, Block(source + start * steps[dim], steps), Block(target + start * to[dim], to))
 
 
+class Window(NamedTuple):
+    """Bytes begin .. end of a file, and what is copied of them. direct: a read right to where they stay does it."""
+
+    begin: int
+    end: int
+    pieces: tuple[Piece, ...]
+    direct: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it fills in memory."""
+        return sum(piece.nbytes for piece in self.pieces)
+
+
 def windows_of(pieces: Iterable[Piece], limits: Limits) -> list[Window]:
     """The windows of one file, in the order of their bytes. Pieces that share bytes are in one window.
 
@@ -3474,15 +3476,28 @@ def windows_of(pieces: Iterable[Piece], limits: Limits) -> list[Window]:
     for piece in sorted(pieces, key=itemgetter(0, 1)):
         gaps += max(piece.begin - end, 0)
         if together and not joins(together, end, gaps, piece, limits):
-            windows.append(Window(together[0].begin, end, tuple(together)))
+            windows.append(window_of(together, end, limits))
             together = []
         if not together:
             end = gaps = 0
         end = max(end, piece.end)
         together.append(piece)
     if together:
-        windows.append(Window(together[0].begin, end, tuple(together)))
+        windows.append(window_of(together, end, limits))
     return in_one_read(windows, limits)
+
+
+def window_of(pieces: Sequence[Piece], end: int, limits: Limits) -> Window:
+    """The window of some pieces, in their order, up to byte `end`."""
+    begin = pieces[0].begin
+    return Window(begin, end, tuple(pieces), is_read(pieces, end - begin, limits))
+
+
+def is_read(pieces: Sequence[Piece], length: int, limits: Limits) -> bool:
+    """Whether the copies are a read: of whole runs of bytes that follow one another, and neither many nor tiny."""
+    if len(pieces) > limits.parts or length < limits.part * len(pieces):
+        return False
+    return all(piece.plain for piece in pieces) and sum(piece.end - piece.begin for piece in pieces) == length
 
 
 def in_one_read(windows: Iterable[Window], limits: Limits) -> list[Window]:
@@ -3490,16 +3505,17 @@ def in_one_read(windows: Iterable[Window], limits: Limits) -> list[Window]:
     found: list[Window] = []
     for window in windows:
         if found and reads_on(found[-1], window, limits):
-            begin, _, pieces = found.pop()
-            window = Window(begin, window.end, (*pieces, *window.pieces))
+            before = found.pop()
+            window = Window(before.begin, window.end, (*before.pieces, *window.pieces), direct=True)
         found.append(window)
     return found
 
 
 def reads_on(one: Window, other: Window, limits: Limits) -> bool:
     """Whether two windows are reads of which the other begins where the one ends, and are within the limits as one."""
-    adjacent = one.end == other.begin and other.end - one.begin <= limits.window and len(one.pieces) < limits.parts
-    return adjacent and one.direct and other.direct
+    if not (one.direct and other.direct and one.end == other.begin):
+        return False
+    return other.end - one.begin <= limits.window and len(one.pieces) + len(other.pieces) <= limits.parts
 
 
 def joins(together: list[Piece], end: int, gaps: int, piece: Piece, limits: Limits) -> bool:
@@ -3511,7 +3527,24 @@ def joins(together: list[Piece], end: int, gaps: int, piece: Piece, limits: Limi
     if piece.begin < end:
         return length <= 2 * limits.window
     near = piece.begin - end <= limits.gap and gaps <= max(limits.spare, length - gaps)
-    return near and length <= limits.window and not piece.direct and not together[-1].direct
+    return near and length <= limits.window and not is_large(piece, limits) and not is_large(together[-1], limits)
+
+
+def is_large(piece: Piece, limits: Limits) -> bool:
+    """Whether a piece is worth a read of its own."""
+    return piece.plain and piece.end - piece.begin >= limits.direct
+
+
+def taken_together(windows: Iterable[Window], limits: Limits) -> Iterator[list[Window]]:
+    """The windows of one file as threads take them: as many as lie within `span`, one at least."""
+    together: list[Window] = []
+    for window in windows:
+        if together and window.end - together[0].begin > limits.span:
+            yield together
+            together = []
+        together.append(window)
+    if together:
+        yield together
 
 
 class SourceFile:
@@ -3968,21 +4001,82 @@ def one_torch_thread() -> Iterator[None]:
 BEGINNING = Lock()  # one load at a time: the number is the process's, until a thread has read it
 
 
+Done = Callable[[int], object]  # bytes that windows have filled
+
+
+class Jobs:
+    """The windows still to be read, handed to threads a few at a time; a file is open from its first to its last."""
+
+    def __init__(self, windows: Windows, limits: Limits, done: Done | None) -> None:
+        self.waiting: Iterator[tuple[Location, list[Window]]] = (
+            (path, together) for path in windows for together in taken_together(windows[path], limits)
+        )
+        self.left = {path: len(windows[path]) for path in windows}
+        self.open: dict[Location, OpenFile] = {}
+        self.done = done
+        self.errors: list[BaseException] = []
+        self.lock = Lock()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        for file in self.open.values():
+            file.close()
+
+    def __iter__(self) -> Iterator[tuple[OpenFile, list[Window]]]:
+        """What one thread is to do next; the windows are done when it asks again."""
+        while job := self.take():
+            yield job
+            self.finish(*job)
+
+    def take(self) -> tuple[OpenFile, list[Window]] | None:
+        """The next windows, and their file, opened."""
+        with self.lock:
+            found = next(self.waiting, None)
+            if found is None:
+                return None
+            path, windows = found
+            if path not in self.open:
+                self.open[path] = open_file(path)
+            return self.open[path], windows
+
+    def finish(self, file: OpenFile, windows: list[Window]) -> None:
+        """Counts windows as done, and closes the file after its last."""
+        with self.lock:
+            self.left[file.path] -= len(windows)
+            if self.left[file.path] == 0:
+                self.open.pop(file.path).close()
+            if self.done:
+                self.done(sum(window.nbytes for window in windows))
+
+    def stop(self) -> None:
+        """Hands out no more."""
+        with self.lock:
+            self.waiting = iter(())
+
+    def fail(self, error: BaseException) -> None:
+        """Keeps the first error, and hands out no more."""
+        self.stop()
+        with self.lock:
+            self.errors = self.errors or [error]
+
+
 Uploaders = Mapping[torch.device, Uploader]
-Done = Callable[[int], object]  # bytes that a window has filled
 
 
 @contextmanager
-def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Done) -> Iterator[None]:
+def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Done | None) -> Iterator[None]:
     """Reads all windows and makes their copies while what is inside runs; all are done once it is left.
 
     Raises the first error once all threads have stopped.
     """
     count = threads or limits.threads or threads_for(windows)
-    jobs = Jobs(windows, done)
+    jobs = Jobs(windows, limits, done)
     uploaders, bounces = uploaders_for(windows, count), Bounces(min(count, limits.buffers))
     begun = Barrier(count + 1)
-    done(0)
+    if done:
+        done(0)
     with jobs, waited_for(uploaders), ThreadPoolExecutor(count, "load") as pool:
         try:
             with one_torch_thread():
@@ -4026,85 +4120,49 @@ def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader
     }
 
 
-class Jobs:
-    """The windows still to be read, handed to threads one by one; a file is open from its first window to its last."""
-
-    def __init__(self, windows: Windows, done: Done) -> None:
-        self.waiting: Iterator[tuple[Location, Window]] = (
-            (path, window) for path in windows for window in windows[path]
-        )
-        self.left = {path: len(windows[path]) for path in windows}
-        self.open: dict[Location, OpenFile] = {}
-        self.done = done
-        self.errors: list[BaseException] = []
-        self.lock = Lock()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        for file in self.open.values():
-            file.close()
-
-    def __iter__(self) -> Iterator[tuple[OpenFile, Window]]:
-        """What one thread is to do next; the window is done when it asks again."""
-        while job := self.take():
-            yield job
-            self.finish(*job)
-
-    def take(self) -> tuple[OpenFile, Window] | None:
-        """The next window, and its file, opened."""
-        with self.lock:
-            found = next(self.waiting, None)
-            if found is None:
-                return None
-            path, window = found
-            if path not in self.open:
-                self.open[path] = open_file(path)
-            return self.open[path], window
-
-    def finish(self, file: OpenFile, window: Window) -> None:
-        """Counts a window as done, and closes the file after its last."""
-        with self.lock:
-            self.left[file.path] -= 1
-            if self.left[file.path] == 0:
-                self.open.pop(file.path).close()
-            self.done(window.nbytes)
-
-    def stop(self) -> None:
-        """Hands out no more."""
-        with self.lock:
-            self.waiting = iter(())
-
-    def fail(self, error: BaseException) -> None:
-        """Keeps the first error, and hands out no more."""
-        self.stop()
-        with self.lock:
-            self.errors = self.errors or [error]
-
-
 def work(begun: Barrier, jobs: Jobs, bounces: Bounces, uploaders: Uploaders) -> None:
     """What one thread does. The others are told to stop where it fails."""
     torch.get_num_threads()  # from here on this thread's number, whatever the others' is
     begun.wait()
     try:
-        for file, window in jobs:
-            read_window(file, window, bounces, uploaders)
+        for file, windows in jobs:
+            read_windows(file, windows, bounces, uploaders)
     except BaseException as error:
         jobs.fail(error)
 
 
+def read_windows(file: OpenFile, windows: Sequence[Window], bounces: Bounces, uploaders: Uploaders) -> None:
+    """Reads windows and makes their copies, those out of the page cache together, as many at once as are alike.
+
+    Raises SHD406 where the file has less, or can't be read.
+    """
+    cached: list[Window] = []
+    pages: Memory | None = None
+    for window in windows:
+        if window.direct:
+            read_direct(file, window, uploaders)
+        elif found := file.cached(window.begin, window.end):
+            pages = found
+            cached.append(window)
+        else:
+            read_window(file, window, bounces, uploaders)
+    if pages:
+        deal_cached(pages, cached, uploaders)
+        file.drop(cached[0].begin, cached[-1].end)
+
+
+def deal_cached(pages: Memory, windows: Sequence[Window], uploaders: Uploaders) -> None:
+    """Makes the copies of windows out of a file's pages: all at once; for devices, whose buffers hold one, in turn."""
+    if uploaders:
+        for window in windows:
+            deal_pieces(pages, 0, window, uploaders)
+    else:
+        deal(pages, 0, [piece for window in windows for piece in window.pieces])
+
+
 def read_window(file: OpenFile, window: Window, bounces: Bounces, uploaders: Uploaders) -> None:
-    """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
-    begin, end, _ = window
-    if window.direct:
-        read_direct(file, window, uploaders)
-        return
-    cached = file.cached(begin, end)
-    if cached is not None:
-        deal_pieces(cached, 0, window, uploaders)
-        file.drop(begin, end)
-        return
+    """Reads one window into a buffer and makes its copies."""
+    begin, end = window.begin, window.end
     with bounces.room(begin, end) as (memory, origin):
         read_into([memory.bytes[begin - origin : end - origin]], file, window)
         deal_pieces(memory, origin, window, uploaders)
@@ -4126,7 +4184,7 @@ def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
         read_into([piece.bytes for piece in window.pieces], file, window)
         return
     for piece in window.pieces:
-        own = Window(piece.begin, piece.end, (piece,))
+        own = Window(piece.begin, piece.end, (piece,), direct=True)
         uploader = uploaders.get(piece.memory.flat.device)
         if uploader:
             uploader.read(piece, partial(read_into, file=file, window=own))
@@ -4254,16 +4312,17 @@ def windows_by_file(parts: list[RankPart], rooms: list[Rooms], limits: Limits) -
     return {file: windows_of(pieces[file], limits) for file in sorted(pieces)}
 
 
-def counted(parts: list[RankPart], windows: Mapping[Location, list[Window]], progress: Progress | None) -> Done:
-    """What is to be called with the bytes of each window. What is not read counts as done before the first."""
+def counted(parts: list[RankPart], windows: Mapping[Location, list[Window]], progress: Progress | None) -> Done | None:
+    """What is to be called with the bytes of windows, if anything. What is not read counts as done before the first."""
+    if progress is None:
+        return None
     total = sum(fill.shard.local_bytes for part in parts for fill in part.fills)
     done = total - sum(window.nbytes for those in windows.values() for window in those)
 
     def count(filled: int) -> None:
         nonlocal done
         done += filled
-        if progress:
-            progress(done, total)
+        progress(done, total)
 
     return count
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 
+from shardc.runtime.limits import LOCAL
 from shardc.runtime.memory import ALIGNMENT, Memory, host_memory
-from shardc.runtime.windows import LOCAL
 
 
 class Bounces:

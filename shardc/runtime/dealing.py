@@ -9,8 +9,8 @@ import torch
 
 from shardc.runtime.dtypes import RAW
 from shardc.runtime.memory import Memory
+from shardc.runtime.pieces import Piece
 from shardc.runtime.strides import Block, Copy
-from shardc.runtime.windows import Piece
 
 
 def deal(source: Memory, origin: int, pieces: Sequence[Piece]) -> None:

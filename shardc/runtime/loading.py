@@ -12,16 +12,19 @@ import torch
 
 from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.errors import ShardError
+from shardc.runtime.jobs import Done
+from shardc.runtime.limits import LOCAL, REMOTE, Limits
 from shardc.runtime.locations import Location
+from shardc.runtime.pieces import Piece, pieces_of
 from shardc.runtime.planning import Mesh
 from shardc.runtime.preparing import RankPart, cast_name, parts_of_ranks
 from shardc.runtime.presharded import open_stock
-from shardc.runtime.reading import Done, carrying_out
+from shardc.runtime.reading import carrying_out
 from shardc.runtime.refusals import refuse_packed
 from shardc.runtime.remote import file_of, location_of
 from shardc.runtime.rooms import Rooms, rooms_of, tensors_of, write_unread
 from shardc.runtime.tensors import Spec
-from shardc.runtime.windows import LOCAL, REMOTE, Limits, Piece, Window, pieces_of, windows_of
+from shardc.runtime.windows import Window, windows_of
 
 Progress = Callable[[int, int], object]  # (bytes done, bytes in all), local ones, of all ranks that are loaded
 Device = torch.device | str
@@ -116,15 +119,16 @@ def windows_by_file(parts: list[RankPart], rooms: list[Rooms], limits: Limits) -
     return {file: windows_of(pieces[file], limits) for file in sorted(pieces)}
 
 
-def counted(parts: list[RankPart], windows: Mapping[Location, list[Window]], progress: Progress | None) -> Done:
-    """What is to be called with the bytes of each window. What is not read counts as done before the first."""
+def counted(parts: list[RankPart], windows: Mapping[Location, list[Window]], progress: Progress | None) -> Done | None:
+    """What is to be called with the bytes of windows, if anything. What is not read counts as done before the first."""
+    if progress is None:
+        return None
     total = sum(fill.shard.local_bytes for part in parts for fill in part.fills)
     done = total - sum(window.nbytes for those in windows.values() for window in those)
 
     def count(filled: int) -> None:
         nonlocal done
         done += filled
-        if progress:
-            progress(done, total)
+        progress(done, total)
 
     return count

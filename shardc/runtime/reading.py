@@ -1,43 +1,45 @@
-"""Carrying out the windows of a checkpoint's files: several threads, each one window at a time, in the files' order."""
+"""Carrying out the windows of a checkpoint's files: several threads, each a few at a time, in the files' order."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
-from threading import Barrier, Lock
+from threading import Barrier
 
 import torch
 
 from shardc.runtime.bounces import Bounces
 from shardc.runtime.dealing import deal
 from shardc.runtime.errors import ShardError
-from shardc.runtime.files import OpenFile, open_file
-from shardc.runtime.locations import Location
+from shardc.runtime.files import OpenFile
+from shardc.runtime.jobs import Done, Jobs
+from shardc.runtime.limits import Limits
 from shardc.runtime.memory import Memory
+from shardc.runtime.pieces import Piece
 from shardc.runtime.reader_threads import Windows, one_torch_thread, threads_for
 from shardc.runtime.rings import Ring
 from shardc.runtime.streams import staging_memory, stream_of
 from shardc.runtime.uploads import Uploader, packed_bytes
-from shardc.runtime.windows import Limits, Piece, Window
+from shardc.runtime.windows import Window
 
 Uploaders = Mapping[torch.device, Uploader]
-Done = Callable[[int], object]  # bytes that a window has filled
 
 
 @contextmanager
-def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Done) -> Iterator[None]:
+def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Done | None) -> Iterator[None]:
     """Reads all windows and makes their copies while what is inside runs; all are done once it is left.
 
     Raises the first error once all threads have stopped.
     """
     count = threads or limits.threads or threads_for(windows)
-    jobs = Jobs(windows, done)
+    jobs = Jobs(windows, limits, done)
     uploaders, bounces = uploaders_for(windows, count), Bounces(min(count, limits.buffers))
     begun = Barrier(count + 1)
-    done(0)
+    if done:
+        done(0)
     with jobs, waited_for(uploaders), ThreadPoolExecutor(count, "load") as pool:
         try:
             with one_torch_thread():
@@ -81,85 +83,49 @@ def uploaders_for(windows: Windows, threads: int) -> dict[torch.device, Uploader
     }
 
 
-class Jobs:
-    """The windows still to be read, handed to threads one by one; a file is open from its first window to its last."""
-
-    def __init__(self, windows: Windows, done: Done) -> None:
-        self.waiting: Iterator[tuple[Location, Window]] = (
-            (path, window) for path in windows for window in windows[path]
-        )
-        self.left = {path: len(windows[path]) for path in windows}
-        self.open: dict[Location, OpenFile] = {}
-        self.done = done
-        self.errors: list[BaseException] = []
-        self.lock = Lock()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        for file in self.open.values():
-            file.close()
-
-    def __iter__(self) -> Iterator[tuple[OpenFile, Window]]:
-        """What one thread is to do next; the window is done when it asks again."""
-        while job := self.take():
-            yield job
-            self.finish(*job)
-
-    def take(self) -> tuple[OpenFile, Window] | None:
-        """The next window, and its file, opened."""
-        with self.lock:
-            found = next(self.waiting, None)
-            if found is None:
-                return None
-            path, window = found
-            if path not in self.open:
-                self.open[path] = open_file(path)
-            return self.open[path], window
-
-    def finish(self, file: OpenFile, window: Window) -> None:
-        """Counts a window as done, and closes the file after its last."""
-        with self.lock:
-            self.left[file.path] -= 1
-            if self.left[file.path] == 0:
-                self.open.pop(file.path).close()
-            self.done(window.nbytes)
-
-    def stop(self) -> None:
-        """Hands out no more."""
-        with self.lock:
-            self.waiting = iter(())
-
-    def fail(self, error: BaseException) -> None:
-        """Keeps the first error, and hands out no more."""
-        self.stop()
-        with self.lock:
-            self.errors = self.errors or [error]
-
-
 def work(begun: Barrier, jobs: Jobs, bounces: Bounces, uploaders: Uploaders) -> None:
     """What one thread does. The others are told to stop where it fails."""
     torch.get_num_threads()  # from here on this thread's number, whatever the others' is
     begun.wait()
     try:
-        for file, window in jobs:
-            read_window(file, window, bounces, uploaders)
+        for file, windows in jobs:
+            read_windows(file, windows, bounces, uploaders)
     except BaseException as error:
         jobs.fail(error)
 
 
+def read_windows(file: OpenFile, windows: Sequence[Window], bounces: Bounces, uploaders: Uploaders) -> None:
+    """Reads windows and makes their copies, those out of the page cache together, as many at once as are alike.
+
+    Raises SHD406 where the file has less, or can't be read.
+    """
+    cached: list[Window] = []
+    pages: Memory | None = None
+    for window in windows:
+        if window.direct:
+            read_direct(file, window, uploaders)
+        elif found := file.cached(window.begin, window.end):
+            pages = found
+            cached.append(window)
+        else:
+            read_window(file, window, bounces, uploaders)
+    if pages:
+        deal_cached(pages, cached, uploaders)
+        file.drop(cached[0].begin, cached[-1].end)
+
+
+def deal_cached(pages: Memory, windows: Sequence[Window], uploaders: Uploaders) -> None:
+    """Makes the copies of windows out of a file's pages: all at once; for devices, whose buffers hold one, in turn."""
+    if uploaders:
+        for window in windows:
+            deal_pieces(pages, 0, window, uploaders)
+    else:
+        deal(pages, 0, [piece for window in windows for piece in window.pieces])
+
+
 def read_window(file: OpenFile, window: Window, bounces: Bounces, uploaders: Uploaders) -> None:
-    """Reads one window and makes its copies. Raises SHD406 where the file has less, or can't be read."""
-    begin, end, _ = window
-    if window.direct:
-        read_direct(file, window, uploaders)
-        return
-    cached = file.cached(begin, end)
-    if cached is not None:
-        deal_pieces(cached, 0, window, uploaders)
-        file.drop(begin, end)
-        return
+    """Reads one window into a buffer and makes its copies."""
+    begin, end = window.begin, window.end
     with bounces.room(begin, end) as (memory, origin):
         read_into([memory.bytes[begin - origin : end - origin]], file, window)
         deal_pieces(memory, origin, window, uploaders)
@@ -181,7 +147,7 @@ def read_direct(file: OpenFile, window: Window, uploaders: Uploaders) -> None:
         read_into([piece.bytes for piece in window.pieces], file, window)
         return
     for piece in window.pieces:
-        own = Window(piece.begin, piece.end, (piece,))
+        own = Window(piece.begin, piece.end, (piece,), direct=True)
         uploader = uploaders.get(piece.memory.flat.device)
         if uploader:
             uploader.read(piece, partial(read_into, file=file, window=own))

@@ -9,7 +9,8 @@ from shardc.runtime.errors import ShardError
 from shardc.runtime.headers import Header
 from shardc.runtime.locations import Location
 
-QUANT_STATE = re.compile(r"(.+)\.quant_state\.bitsandbytes__(?:nf4|fp4)")
+PACKED = ".quant_state.bitsandbytes__"
+QUANT_STATE = re.compile(rf"(.+){re.escape(PACKED)}(?:nf4|fp4)")
 RANK_FILE = re.compile(r"model-rank-(\d{1,6})-part-\d+\.safetensors")
 
 
@@ -32,7 +33,7 @@ def refuse_directory(directory: Location, tp: int) -> None:
 
 def refuse_packed(headers: Mapping[str, Header]) -> None:
     """Raises SHD414, once, for a file with weights that bitsandbytes packed in 4 bits."""
-    weights = [found[1] for name in headers if (found := QUANT_STATE.fullmatch(name))]
+    weights = [found[1] for name in headers if PACKED in name and (found := QUANT_STATE.fullmatch(name))]
     if weights:
         more = f" and {len(weights) - 1} more weights are" if len(weights) > 1 else " is"
         text = (

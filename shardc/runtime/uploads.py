@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from shardc.runtime.arithmetic import round_up
 from shardc.runtime.dealing import deal
 from shardc.runtime.memory import ALIGNMENT, Memory
+from shardc.runtime.pieces import Piece
 from shardc.runtime.rings import Ring, Slot
 from shardc.runtime.streams import Stream
 from shardc.runtime.strides import Block, Copy, row_major
-from shardc.runtime.windows import Piece
 
 
 class Uploader:

@@ -13,13 +13,15 @@ import shardc.runtime as rt
 from shardc.runtime.buffers import Buffer
 from shardc.runtime.dtypes import CASTABLE, TORCH_DTYPES
 from shardc.runtime.headers import Header
+from shardc.runtime.limits import LOCAL, Limits
 from shardc.runtime.memory import Room, rooms_for
 from shardc.runtime.moves import rows_interleaved, rows_kept, rows_turned
+from shardc.runtime.pieces import pieces_of
 from shardc.runtime.placing import Fill, Placing
 from shardc.runtime.regions import Spans, normalise, whole_dim
 from shardc.runtime.shards import Shard
 from shardc.runtime.strides import Block, Copy
-from shardc.runtime.windows import LOCAL, Limits, Window, pieces_of, windows_of
+from shardc.runtime.windows import Window, windows_of
 
 Draw = st.DrawFn
 
@@ -183,8 +185,8 @@ def rooms_with_noise(drawn: Drawn) -> tuple[list[dict[str, Room]], dict[str, tor
 
 
 def small_windows(window: int, direct: int, gap: int) -> Limits:
-    """Windows of so many bytes, of local files."""
-    return LOCAL._replace(window=window, direct=direct, gap=gap)
+    """Windows of so many bytes, of local files, a few of which are taken together."""
+    return LOCAL._replace(window=window, direct=direct, gap=gap, part=max(direct // 4, 1), span=4 * window)
 
 
 def windows_for(drawn: Drawn, rooms: list[dict[str, Room]], limits: Limits = LOCAL) -> list[Window]:

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from shardc.runtime.bounces import Bounces
 from shardc.runtime.dealing import by_form, deal, runs_of
 from shardc.runtime.memory import Memory, host_memory
+from shardc.runtime.pieces import Piece
 from shardc.runtime.preparing import RankPart
 from shardc.runtime.rooms import write_unread
 from shardc.runtime.strides import Block, Copy
-from shardc.runtime.windows import Piece
+from shardc.runtime.windows import taken_together
 
 from .conftest import CopyCounter
 from .copying import Drawn, bytes_of, drawn, expected, pairs, rooms_with_noise, small_windows, windows_for
@@ -151,16 +152,18 @@ def test_what_loading_leaves_is_what_slices_say(
     bounces, file = Bounces(1), Memory(drawn.file)
     for fills, own in zip(drawn.ranks, rooms, strict=True):
         write_unread(RankPart(fills, {}, drawn.headers), own)
-    for one in windows_for(drawn, rooms, small_windows(window, direct, gap)):
-        if one.direct:
-            for each in one.pieces:
-                each.bytes[:] = file.bytes[each.begin : each.end]
-        elif is_mapped:
-            deal(file, 0, one.pieces)
-        else:
-            with bounces.room(one.begin, one.end) as (there, origin):
-                there.bytes[one.begin - origin : one.end - origin] = file.bytes[one.begin : one.end]
-                deal(there, origin, one.pieces)
+    limits = small_windows(window, direct, gap)
+    for together in taken_together(windows_for(drawn, rooms, limits), limits):
+        for one in together:
+            if one.direct:
+                for each in one.pieces:
+                    each.bytes[:] = file.bytes[each.begin : each.end]
+            elif not is_mapped:
+                with bounces.room(one.begin, one.end) as (there, origin):
+                    there.bytes[one.begin - origin : one.end - origin] = file.bytes[one.begin : one.end]
+                    deal(there, origin, one.pieces)
+        if is_mapped:
+            deal(file, 0, [piece for one in together if not one.direct for piece in one.pieces])
     for fills, own in zip(drawn.ranks, rooms, strict=True):
         for fill in fills:
             name = fill.buffer.name

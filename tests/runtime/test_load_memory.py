@@ -30,16 +30,16 @@ def test_no_mapping_and_no_descriptor_stays(big: Path) -> None:
 def test_an_interrupt(big: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while threads read: they stop, and files are closed."""
     threads = threading.active_count()
-    read_window = reading.read_window
+    read_windows = reading.read_windows
     begun = []
 
     def interrupting(*args: Any) -> None:
         begun.append(args)
         if len(begun) == 3:
             os.kill(os.getpid(), signal.SIGINT)
-        read_window(*args)
+        read_windows(*args)
 
-    monkeypatch.setattr(reading, "read_window", interrupting)
+    monkeypatch.setattr(reading, "read_windows", interrupting)
     with pytest.raises(KeyboardInterrupt):
         rt.load_ranks(big_spec(), big, TP4, threads=2)
     begun.clear()

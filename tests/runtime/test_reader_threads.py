@@ -29,7 +29,7 @@ def test_threads_that_copy_and_threads_that_wait_for_the_disk(tmp_path: Path, mo
     monkeypatch.setattr(reader_threads, "cores", lambda: 3)
     path = tmp_path / "x.safetensors"
     path.touch()
-    windows: Windows = {path: [Window(k * KIB, k * KIB + 8, ()) for k in range(32)]}
+    windows: Windows = {path: [Window(k * KIB, k * KIB + 8, (), direct=False) for k in range(32)]}
     absent: set[int] = set()
     assert threads_for(windows) == 3
     assert looked_at == [(k * 4 * KIB, k * 4 * KIB + 8) for k in range(8)]

@@ -9,31 +9,24 @@ import torch
 import shardc.runtime as rt
 from shardc.runtime import reading
 from shardc.runtime.files import SourceFile
+from shardc.runtime.limits import LOCAL, Limits
 from shardc.runtime.memory import Memory, host_memory
 from shardc.runtime.reader_threads import Windows
 from shardc.runtime.reading import carrying_out, uploaders_for
-from shardc.runtime.strides import Block, Copy
-from shardc.runtime.windows import LOCAL, Piece, Window
+from shardc.runtime.windows import Window
 
 from .devices import open_files
+from .samples import piece, window
 
 pytestmark = pytest.mark.usefixtures("torch_threads")
 
 KIB = 1024
+ONE_BY_ONE = LOCAL._replace(span=0)  # a thread takes one window at a time
 
 
-def carry_out(windows: Windows, threads: int | None, done: reading.Done) -> None:
-    with carrying_out(windows, LOCAL, threads, done):
+def carry_out(windows: Windows, threads: int | None, done: reading.Done | None, limits: Limits = ONE_BY_ONE) -> None:
+    with carrying_out(windows, limits, threads, done):
         pass
-
-
-def piece(begin: int, end: int, memory: Memory, at: int = 0, name: str = "w") -> Piece:
-    copy = Copy((end - begin,), Block(0, (1,)), Block(0, (1,)))
-    return Piece(begin, end, name, copy, at, memory, torch.uint8, torch.uint8, end - begin >= 64 * KIB)
-
-
-def window(*pieces: Piece) -> Window:
-    return Window(pieces[0].begin, max(each.end for each in pieces), pieces)
 
 
 @pytest.fixture
@@ -66,20 +59,27 @@ def test_windows_of_both_kinds(path: Path, threads: int | None) -> None:
     assert open_files(path.parent) == []
 
 
+def test_what_the_page_cache_has_of_windows_is_copied_at_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alike and at a constant distance, they are one copy; their pages are dropped once. What it lacks is read."""
+    memory, dealt, dropped = host_memory(256 * KIB), [], []
+    deal, cached = reading.deal, SourceFile.cached
+    monkeypatch.setattr(reading, "deal", lambda *args: dealt.append(args) or deal(*args))
+    monkeypatch.setattr(SourceFile, "drop", lambda _, begin, end: dropped.append((begin, end)))
+    monkeypatch.setattr(SourceFile, "cached", lambda file, begin, end: cached(file, begin, end) if begin else None)
+    windows = [window(piece(k * KIB, k * KIB + 100, memory, k * KIB)) for k in range(0, 256, 32)]
+    carry_out({path: windows}, 1, None, LOCAL)
+    assert [[each.begin // KIB for each in pieces] for _, _, pieces in dealt] == [[0], list(range(32, 256, 32))]
+    assert dropped == [(32 * KIB, 224 * KIB + 100)]
+    expected = bytearray(256 * KIB)
+    for begin in range(0, 256 * KIB, 32 * KIB):
+        expected[begin : begin + 100] = range(100)
+    assert bytes(memory.bytes) == expected
+
+
 def test_no_windows() -> None:
     done: list[int] = []
     carry_out({}, None, done.append)
     assert done == [0]
-
-
-def test_files_are_open_from_their_first_window_to_their_last(tmp_path: Path) -> None:
-    memory, seen = host_memory(4 * KIB), []
-    paths = [tmp_path / f"{name}.safetensors" for name in "abc"]
-    for each in paths:
-        each.write_bytes(bytes(KIB))
-    windows = {each: [window(piece(0, 8, memory)), window(piece(512, 520, memory))] for each in paths}
-    carry_out(windows, 1, lambda _: seen.append(sorted({Path(each).stem for each in open_files(tmp_path)})))
-    assert seen == [[], ["a"], [], ["b"], [], ["c"], []]
 
 
 @pytest.mark.usefixtures("is_cached")
@@ -127,7 +127,8 @@ def test_an_error_stops_the_other_threads(path: Path, monkeypatch: pytest.Monkey
             super().stop()
             stopped.set()
 
-    def read_window(file: SourceFile, one: Window, *_: object) -> None:
+    def read_windows(file: SourceFile, windows: list[Window], *_: object) -> None:
+        [one] = windows
         seen.append(one.begin)
         if one.begin == 0:
             second.wait(10)
@@ -136,19 +137,12 @@ def test_an_error_stops_the_other_threads(path: Path, monkeypatch: pytest.Monkey
         stopped.wait(10)
 
     monkeypatch.setattr(reading, "Jobs", Watched)
-    monkeypatch.setattr(reading, "read_window", read_window)
+    monkeypatch.setattr(reading, "read_windows", read_windows)
     memory = host_memory(64)
     with pytest.raises(ValueError, match="first"):
         carry_out({path: [window(piece(k * KIB, k * KIB + 8, memory)) for k in range(9)]}, 2, lambda _: None)
     assert sorted(seen) == [0, KIB]
     assert open_files(path.parent) == []
-
-
-def test_the_first_error_is_kept() -> None:
-    jobs, errors = reading.Jobs({}, lambda _: None), [ValueError("first"), ValueError("second")]
-    for error in errors:
-        jobs.fail(error)
-    assert jobs.errors == errors[:1]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
@@ -185,7 +179,7 @@ def test_a_thread_that_cannot_be_started(path: Path, monkeypatch: pytest.MonkeyP
 
 def test_threads_copy_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(reading, "read_window", lambda *_: seen.append(torch.get_num_threads()))
+    monkeypatch.setattr(reading, "read_windows", lambda *_: seen.append(torch.get_num_threads()))
     torch.set_num_threads(2)
     memory = host_memory(64)
     carry_out({path: [window(piece(8 * k, 8 * k + 8, memory)) for k in range(9)]}, 3, lambda _: None)
@@ -251,11 +245,11 @@ def test_pieces_that_follow_each_other_are_one_read(path: Path, monkeypatch: pyt
 def test_what_is_inside_runs_meanwhile(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left of the reading is waited for; its error is raised once the threads have stopped."""
     inside, seen = threading.Event(), []
-    monkeypatch.setattr(reading, "read_window", lambda _, one, *__: seen.append((inside.wait(10), one.begin)))
+    monkeypatch.setattr(reading, "read_windows", lambda _, those, *__: seen.append((inside.wait(10), those[0].begin)))
     windows: Windows = {path: [window(piece(k * KIB, k * KIB + 8, host_memory(64))) for k in range(3)]}
-    with carrying_out(windows, LOCAL, 2, lambda _: None):
+    with carrying_out(windows, ONE_BY_ONE, 2, lambda _: None):
         inside.set()
     assert sorted(seen) == [(True, 0), (True, KIB), (True, 2 * KIB)]
-    with pytest.raises(ValueError, match="inside"), carrying_out(windows, LOCAL, 2, lambda _: None):
+    with pytest.raises(ValueError, match="inside"), carrying_out(windows, ONE_BY_ONE, 2, lambda _: None):
         raise ValueError("inside")
     assert open_files(path.parent) == []

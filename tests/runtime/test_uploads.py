@@ -7,13 +7,13 @@ import torch
 from hypothesis import given
 
 from shardc.runtime.memory import Memory, host_memory
+from shardc.runtime.pieces import Piece
 from shardc.runtime.preparing import RankPart
 from shardc.runtime.rings import Ring
 from shardc.runtime.rooms import write_unread
 from shardc.runtime.streams import Immediate, staging_memory
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.uploads import Uploader, pack, packed_bytes
-from shardc.runtime.windows import Piece
 
 from .conftest import CopyCounter
 from .copying import Drawn, bytes_of, drawn, expected, rooms_with_noise, windows_for

@@ -4,17 +4,19 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shardc.runtime.limits import REMOTE, Limits
 from shardc.runtime.memory import host_memory
+from shardc.runtime.pieces import Piece, cut_copy
 from shardc.runtime.strides import Block, Copy, collapsed, reach, row_major
-from shardc.runtime.windows import REMOTE, Limits, Piece, cut_copy, windows_of
+from shardc.runtime.windows import windows_of
 
-LIMITS = Limits(window=64, direct=64, parts=8, gap=16, spare=8, row_gap=16, threads=1, buffers=1)
+LIMITS = Limits(window=64, direct=64, parts=8, part=4, gap=16, spare=8, row_gap=16, span=128, threads=1, buffers=1)
 MEMORY = host_memory(0)
 
 
 def piece(begin: int, length: int) -> Piece:
     copy = Copy((length,), Block(0, (1,)), Block(0, (1,)))
-    return Piece(begin, begin + length, "t", copy, 0, MEMORY, torch.uint8, torch.uint8, length >= LIMITS.direct)
+    return Piece(begin, begin + length, "t", copy, 0, MEMORY, torch.uint8, torch.uint8, plain=True)
 
 
 def spans(*pieces: tuple[int, int]) -> list[tuple[int, int]]:
@@ -52,7 +54,7 @@ def test_pieces_that_share_bytes_are_one_window() -> None:
 
 
 def test_figures_for_stores() -> None:
-    assert REMOTE[:6] == (8388608, 8388608, 64, 1048576, 262144, 1048576)
+    assert REMOTE[:8] == (8388608, 8388608, 64, 4096, 1048576, 262144, 1048576, 0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 64)), max_size=30))

@@ -26,10 +26,6 @@ class Weights:
     headers: dict[str, Header] = field(default_factory=dict)
     files: dict[str, tuple[str, int, int]] = field(default_factory=dict)
 
-    def add(self, file: str, name: str, stored: Stored) -> None:
-        self.headers[name] = stored.header
-        self.files[name] = (file, stored.begin, stored.end)
-
 
 def read_weights(directory: Path) -> tuple[Weights | None, list[Diagnostic]]:
     """Reads the headers of a directory's safetensors files: SHD406 for a broken file, SHD407 where they disagree.
@@ -67,7 +63,8 @@ def _read_all(directory: Path, files: Sequence[str], weights: Weights) -> Iterat
             if name in weights.files:
                 repeated.setdefault(weights.files[name][0], []).append(name)
             else:
-                weights.add(file, name, tensor)
+                weights.headers[name] = tensor.header
+                weights.files[name] = (file, tensor.begin, tensor.end)
         for other, (first, *more) in repeated.items():
             yield bad_index(
                 directory / file,
@@ -128,9 +125,11 @@ def _take_named(
     index: Path, file: str, names: Iterable[str], stored: Mapping[str, Stored], weights: Weights
 ) -> Iterator[Diagnostic]:
     absent = []
+    headers, files = weights.headers, weights.files
     for name in names:
-        if name in stored:
-            weights.add(file, name, stored[name])
+        if tensor := stored.get(name):
+            headers[name], begin, end = tensor
+            files[name] = (file, begin, end)
         else:
             absent.append(name)
     if absent:

@@ -9,7 +9,8 @@ from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.plan.bound import Bound
 from shardc.plan.evidence import Header
 
-_STATE = re.compile(r"(?P<weight>.+)\.quant_state\.bitsandbytes__(?P<type>nf4|fp4)")
+_MARK = ".quant_state.bitsandbytes__"
+_STATE = re.compile(rf"(?P<weight>.+){re.escape(_MARK)}(?P<type>nf4|fp4)")
 
 
 def packed_by_bitsandbytes(bound: Bound, headers: Mapping[str, Header]) -> Diagnostic | None:
@@ -17,7 +18,7 @@ def packed_by_bitsandbytes(bound: Bound, headers: Mapping[str, Header]) -> Diagn
     grids = bound.evidence.grids
     if grids is not None and not any(map(_STATE.fullmatch, grids.by_template)):
         return None
-    states = [found for name in headers if (found := _STATE.fullmatch(name))]
+    states = [found for name in headers if _MARK in name and (found := _STATE.fullmatch(name))]
     if not states:
         return None
     weight, types = states[0]["weight"], sorted({state["type"] for state in states})

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase, translate
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from math import gcd, lcm, prod
 from operator import itemgetter
 from os import SEEK_END, PathLike, fspath
@@ -3497,7 +3497,7 @@ def is_read(pieces: Sequence[Piece], length: int, limits: Limits) -> bool:
     """Whether the copies are a read: of whole runs of bytes that follow one another, and neither many nor tiny."""
     if len(pieces) > limits.parts or length < limits.part * len(pieces):
         return False
-    return all(piece.plain for piece in pieces) and sum(piece.end - piece.begin for piece in pieces) == length
+    return all(piece.plain for piece in pieces) and all(one.end == other.begin for one, other in pairwise(pieces))
 
 
 def in_one_read(windows: Iterable[Window], limits: Limits) -> list[Window]:

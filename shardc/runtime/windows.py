@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -56,7 +57,7 @@ def is_read(pieces: Sequence[Piece], length: int, limits: Limits) -> bool:
     """Whether the copies are a read: of whole runs of bytes that follow one another, and neither many nor tiny."""
     if len(pieces) > limits.parts or length < limits.part * len(pieces):
         return False
-    return all(piece.plain for piece in pieces) and sum(piece.end - piece.begin for piece in pieces) == length
+    return all(piece.plain for piece in pieces) and all(one.end == other.begin for one, other in pairwise(pieces))
 
 
 def in_one_read(windows: Iterable[Window], limits: Limits) -> list[Window]:

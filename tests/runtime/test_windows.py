@@ -73,6 +73,12 @@ def test_small_runs_that_follow_each_other_are_one_read_too() -> None:
     assert (len(window.pieces), window.direct) == (65, False)
 
 
+def test_a_gap_is_not_made_up_for_by_bytes_that_are_shared() -> None:
+    """Two ranks keep the first tensor and one the next, as far behind it as it is long."""
+    [window] = windows_of([*small(0, 1024), *small(0, 1024), *small(8192, 1024)], LIMITS)
+    assert (window.begin, window.end, window.direct) == (0, 3 * 4096, False)
+
+
 def test_windows_that_are_taken_together() -> None:
     windows = windows_of((piece for k in (0, 1, 3, 4, 5, 9) for piece in small(k * MIB, MIB // 8)), LIMITS)
     for span, found in ((0, [1] * 6), (2 * MIB, [2, 2, 1, 1]), (5 * MIB, [4, 2]), (16 * MIB, [6])):
@@ -112,6 +118,7 @@ def test_each_piece_is_in_one_window(drawn: Drawn, window: int, direct: int, gap
         length = sum(piece.end - piece.begin for piece in one.pieces)
         if one.direct:
             assert all(piece.plain for piece in one.pieces)
-            assert length == one.end - one.begin >= limits.part * len(one.pieces)
+            assert [piece.begin for piece in one.pieces] == [one.begin, *(piece.end for piece in one.pieces[:-1])]
+            assert one.end - one.begin >= limits.part * len(one.pieces)
         elif len(large) == 1 and len(one.pieces) > 1:
             assert length > one.end - one.begin  # only what shares its bytes is read with it

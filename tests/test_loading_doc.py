@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
+import shardc.runtime as rt
 from generated import llama
 from tests.runtime.ranks import results
 from tests.runtime.test_dtensors import write_llama
@@ -36,6 +37,12 @@ def test_the_engine(tmp_path: Path) -> None:
         results("tests.test_loading_doc:engine", 2, tmp_path)
         == [["(Replicate(), Shard(dim=1))", "torch.Size([8, 8])"]] * 2
     )
+
+
+def test_every_option_has_a_row() -> None:
+    rows = re.findall(r"^\| (`\w+=`(?:, `\w+=`)*) \|", TEXT, re.MULTILINE)
+    named = [option for row in rows for option in re.findall(r"(\w+)=", row) if option != "mesh"]
+    assert sorted(named) == sorted(["device", *rt.Options.__annotations__])
 
 
 def test_the_prompts() -> None:

@@ -13,7 +13,7 @@ from bench.loading.bars import bars
 from bench.loading.cache import GIB
 from bench.loading.catalogue import WORKLOADS
 from bench.loading.cells import Cell
-from bench.loading.limits import default_threads
+from bench.loading.limits import ASKING, default_threads
 from bench.loading.results import Table
 from bench.loading.table import sections
 from bench.loading.workloads import Workload
@@ -27,7 +27,7 @@ compared with plain reads of the files before. {machine}.
 
 - **GB/s**: local bytes of the ranks that are loaded. **of limit**: the limit's seconds over the method's. Warm, the
   limit copies as many bytes into fresh huge-page memory with {threads} threads; cold, it reads the ranges of the rank
-  into one buffer, whole tensors where they are cut by columns.
+  and keeps nothing of them, whole tensors where they are cut by columns, with {asking} threads.
 - **× ours**: seconds over those of our first row, the median of pairs of one round. Of a shared machine, read these.
 - **peak**: the most resident memory beyond what there was before, over the local bytes of the process. **disk**: bytes
   read from the disk over the local bytes of all ranks.
@@ -43,7 +43,7 @@ def report(results: dict[Cell, Table], gpu: str) -> str:
 def parts(results: dict[Cell, Table], gpu: str) -> Iterator[str]:
     """Its parts: what was measured how, what must be reached, and the tables."""
     yield "## Loading"
-    yield HOW.format(machine=machine(), threads=default_threads(), noise=noise(results))
+    yield HOW.format(machine=machine(), threads=default_threads(), asking=ASKING, noise=noise(results))
     yield "\n".join(f"- **{one.name}**: {sizes(one)}" for one in WORKLOADS.values())
     yield "\n".join([*HEAD_OF_BARS, *(bar.line for bar in bars(results))])
     yield from sections(results)

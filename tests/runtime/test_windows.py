@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shardc.runtime.pieces import Piece, pieces_of
-from shardc.runtime.windows import taken_together, windows_of
+from shardc.runtime.windows import is_large, taken_together, windows_of
 
 from .copying import Drawn, drawn, rooms_with_noise, small_windows
 from .samples import LIMITS, fill_of, pieces
@@ -114,11 +114,11 @@ def test_each_piece_is_in_one_window(drawn: Drawn, window: int, direct: int, gap
         assert one.begin == min(piece.begin for piece in one.pieces)
         assert one.end == max(piece.end for piece in one.pieces)
         assert one.end - one.begin <= 2 * window
-        large = [piece for piece in one.pieces if piece.plain and piece.end - piece.begin >= direct]
-        length = sum(piece.end - piece.begin for piece in one.pieces)
         if one.direct:
             assert all(piece.plain for piece in one.pieces)
             assert [piece.begin for piece in one.pieces] == [one.begin, *(piece.end for piece in one.pieces[:-1])]
             assert one.end - one.begin >= limits.part * len(one.pieces)
-        elif len(large) == 1 and len(one.pieces) > 1:
-            assert length > one.end - one.begin  # only what shares its bytes is read with it
+        for piece in one.pieces:
+            others = [other for other in one.pieces if other is not piece]
+            shared = any(other.begin < piece.end and piece.begin < other.end for other in others)
+            assert shared or one.direct or not is_large(piece, limits)

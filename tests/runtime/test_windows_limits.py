@@ -1,27 +1,25 @@
 from itertools import pairwise, product
 
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shardc.runtime.limits import REMOTE, Limits
 from shardc.runtime.memory import host_memory
-from shardc.runtime.pieces import Piece, cut_copy
+from shardc.runtime.pieces import cut_copy
 from shardc.runtime.strides import Block, Copy, collapsed, reach, row_major
 from shardc.runtime.windows import windows_of
+
+from .samples import piece
 
 LIMITS = Limits(window=64, direct=64, parts=8, part=4, gap=16, spare=8, row_gap=16, span=128, threads=1, buffers=1)
 MEMORY = host_memory(0)
 
 
-def piece(begin: int, length: int) -> Piece:
-    copy = Copy((length,), Block(0, (1,)), Block(0, (1,)))
-    return Piece(begin, begin + length, "t", copy, 0, MEMORY, torch.uint8, torch.uint8, plain=True)
-
-
 def spans(*pieces: tuple[int, int]) -> list[tuple[int, int]]:
     """Begin and end of the windows of pieces, given as (begin, length)."""
-    return [window[:2] for window in windows_of((piece(*each) for each in pieces), LIMITS)]
+    return [
+        window[:2] for window in windows_of((piece(begin, begin + length, MEMORY) for begin, length in pieces), LIMITS)
+    ]
 
 
 def test_neighbours_are_one_window() -> None:
@@ -62,7 +60,7 @@ def test_what_is_read_beside_what_is_needed_is_bounded(steps: list[tuple[int, in
     """Law: of pieces that share nothing, each is in one window, and no window is over half gaps, but for `spare`."""
     pieces, at = [], 0
     for gap, length in steps:
-        pieces.append(piece(at + gap, length))
+        pieces.append(piece(at + gap, at + gap + length, MEMORY))
         at += gap + length
     windows = windows_of(pieces, LIMITS)
     assert [each for window in windows for each in window.pieces] == pieces

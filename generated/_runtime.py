@@ -1788,14 +1788,15 @@ def file_names(tensor: Tensor, formats: Formats) -> list[str]:
     return [tensor.name, *parts] if DENSE in tensor.family.formats else parts
 
 
-Found = tuple[tuple[str, tuple[int, ...]] | None, ...]  # dtype and shape under each name; None where there is none
+Names = tuple[str, ...]  # those that a file may have for one tensor, its own first
+Form = tuple[tuple[str, tuple[int, ...]] | None, ...]  # dtype and shape under each name; None where there is none
 
 
-class Known(NamedTuple):
-    """A way, and what takes its names out of those that a tensor of the family may have in the file."""
+class Chosen(NamedTuple):
+    """The choice of each tensor by name, None where the file has none of it; and what forbids to choose."""
 
-    way: Way
-    taken: Callable[[list[str]], tuple[str, ...]]
+    choices: dict[str, Choice | None]
+    faults: dict[str, tuple[Finding, ...]]
 
 
 class Chooser:
@@ -1804,45 +1805,61 @@ class Chooser:
     def __init__(self, formats: Formats, headers: Headers | None, facts: Mapping[str, Facts]) -> None:
         self.formats, self.headers, self.facts = formats, headers, facts
         self.words = {name.rpartition(".")[2] for name in headers or ()}
-        self.ends: dict[tuple[Family, str], list[tuple[str, str]]] = {}
-        self.known: dict[tuple[Family, Found], Known | None] = {}
 
-    def choose(self, tensor: Tensor) -> Choice | None:
-        """The choice of one tensor; None where the file has none of it. Raises what `choose` raises."""
-        name, family = tensor
-        stem = tensor.stem
-        own_end = name[len(stem) :]
-        ends = self.ends.get((family, own_end)) or self.ends_of(family, own_end)
-        names = [f"{before}{stem}{after}" for before, after in ends]
-        found = tuple([header and header[:2] for header in map((self.headers or {}).get, names)])
+    def choose(self, tensors: Iterable[Tensor]) -> Chosen:
+        """The choices of tensors, in their order."""
+        groups: dict[tuple[Family, bool], list[str]] = defaultdict(list)
+        for name, family in tensors:
+            groups[family, name.endswith(".weight")].append(name)
+        chosen = Chosen(dict.fromkeys(name for name, _ in tensors), {})
+        for (family, is_weight), names in groups.items():
+            self.choose_group(family, ".weight" if is_weight else "", names, chosen)
+        return chosen
+
+    def choose_group(self, family: Family, own_end: str, names: list[str], chosen: Chosen) -> None:
+        """The choices of the tensors of a family whose names end alike: `own_end` is what follows their stems."""
+        stems = [name.removesuffix(own_end) for name in names]
+        ends = self.other_ends(family, own_end)
+        columns = [names, *([f"{before}{stem}{after}" for stem in stems] for before, after in ends)]
+        header_of = (self.headers or {}).get
+        forms = zip(*([header and header[:2] for header in map(header_of, column)] for column in columns), strict=True)
+        alike: dict[Form, list[Names]] = defaultdict(list)
+        for form, row in zip(forms, zip(*columns, strict=True), strict=True):
+            alike[form].append(row)
+        for rows in alike.values():
+            self.choose_alike(family, rows, chosen)
+
+    def choose_alike(self, family: Family, rows: list[Names], chosen: Chosen) -> None:
+        """The choices of the tensors of a family, by the names of each, of which the file has the same in all."""
         try:
-            known = self.known[family, found]
-        except KeyError:
-            known = self.known[family, found] = self.look_into(tensor, names)
-        return Choice(known.taken(names), known.way) if known else None
+            first = choose(Tensor(rows[0][0], family), self.formats, self.headers, self.facts)
+        except ShardError as error:
+            chosen.faults[rows[0][0]] = error.findings
+            for row in rows[1:]:
+                self.choose_alike(family, [row], chosen)
+            return
+        if first:
+            choice = partial(tuple.__new__, Choice)  # `Choice` itself takes three times as long
+            taken = map(those(list(map(rows[0].index, first.names))), rows)
+            for row, names in zip(rows, taken, strict=True):
+                chosen.choices[row[0]] = choice((names, first.way))
 
-    def look_into(self, tensor: Tensor, names: list[str]) -> Known | None:
-        """How the first tensor of a family is stored that the file has so, or None. Raises what `choose` raises."""
-        choice = choose(tensor, self.formats, self.headers, self.facts)
-        return Known(choice.way, those(list(map(names.index, choice.names)))) if choice else None
+    def other_ends(self, family: Family, own_end: str) -> list[tuple[str, str]]:
+        """What stands before and after the stem in the names, besides its own, that the file may have for a tensor.
 
-    def ends_of(self, family: Family, own_end: str) -> list[tuple[str, str]]:
-        """What stands before and after the stem in the names that the file may have for a tensor.
-
-        They are its own, and those of its parts in any format; not those whose last word no name of the file has.
+        They are those of its parts in any format; not those whose last word no name of the file has.
         """
         parts = [part.ends for name in family.formats if name != DENSE for part in self.formats[name].parts]
         may_be = [end for end in parts if self.headers is None or self.is_word(end[1])]
-        ends = self.ends[family, own_end] = list(dict.fromkeys([("", own_end), *may_be]))
-        return ends
+        return [end for end in dict.fromkeys(may_be) if end != ("", own_end)]
 
     def is_word(self, end: str) -> bool:
         """Whether a name of the file may end so: its last word is the file's, or begins before the end."""
         return "." not in end or end.rpartition(".")[2] in self.words
 
 
-def those(indexes: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
-    """What takes the names at these places out of a list."""
+def those(indexes: list[int]) -> Callable[[Names], Names]:
+    """What takes the names at these places out of a row of them."""
     if len(indexes) > 1:
         return itemgetter(*indexes)
     [index] = indexes
@@ -1908,8 +1925,9 @@ def cuts_by_segment(spans: Spans, segments: tuple[int, ...]) -> Iterator[Segment
             begin += size
 
 
-class Shard(NamedTuple):
-    """What a rank keeps of one tensor of the file.
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How a rank keeps a tensor of the file; one object for all tensors of a family that are stored alike.
 
     kind: shard kind of the tensor, or of the weight that this is a part of; a scalar part is `replicated`.
     format: `dense`, or the format this is a part of.
@@ -1920,7 +1938,6 @@ class Shard(NamedTuple):
     values: what the local tensor holds, where that is the weight's local sizes and not read from the file.
     """
 
-    name: str
     kind: str
     format: str
     dtype: str
@@ -1932,10 +1949,10 @@ class Shard(NamedTuple):
     tied_to: str | None = None
     values: tuple[int, ...] | None = None
 
-    @property
+    @cached_property
     def local_shape(self) -> tuple[int, ...]:
         """Shape on this rank, padding included."""
-        return local_shape_of(self.at)
+        return tuple(map(local_size, self.at))
 
     @property
     def local_dtype(self) -> str:
@@ -1947,7 +1964,7 @@ class Shard(NamedTuple):
         """Bytes in the file."""
         return nbytes(self.dtype, self.shape)
 
-    @property
+    @cached_property
     def local_bytes(self) -> int:
         """Bytes on this rank, padding included."""
         return nbytes(self.local_dtype, self.local_shape)
@@ -1957,34 +1974,65 @@ class Shard(NamedTuple):
         """True where this rank keeps every element, in the file's order, and no padding."""
         return self.values is None and is_whole(self.at, self.shape)
 
+
+class Shard(NamedTuple):
+    """What a rank keeps of one tensor of the file."""
+
+    name: str
+    layout: Layout
+
     @property
-    def zero_fill(self) -> tuple[Rectangle, ...]:
-        """The rectangles of the local tensor that are zero; with the copies they tile it exactly."""
-        return zero_rectangles(self.at)
+    def kind(self) -> str:
+        """Shard kind."""
+        return self.layout.kind
 
+    @property
+    def format(self) -> str:
+        """`dense`, or the format this is a part of."""
+        return self.layout.format
 
-@lru_cache(maxsize=4096)
-def local_shape_of(at: tuple[Spans, ...]) -> tuple[int, ...]:
-    """The local sizes of the dims whose spans these are."""
-    return tuple(map(local_size, at))
+    @property
+    def dtype(self) -> str:
+        """dtype in the file."""
+        return self.layout.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape in the file."""
+        return self.layout.shape
+
+    @property
+    def at(self) -> tuple[Spans, ...]:
+        """For each dim, the normalised regions that this rank keeps."""
+        return self.layout.at
+
+    @property
+    def values(self) -> tuple[int, ...] | None:
+        """What the local tensor holds, where it is not read from the file."""
+        return self.layout.values
+
+    @property
+    def local_shape(self) -> tuple[int, ...]:
+        """Shape on this rank, padding included."""
+        return self.layout.local_shape
+
+    @property
+    def local_dtype(self) -> str:
+        """dtype on this rank."""
+        return self.layout.local_dtype
+
+    @property
+    def full_bytes(self) -> int:
+        """Bytes in the file."""
+        return self.layout.full_bytes
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes on this rank, padding included."""
+        return self.layout.local_bytes
 
 
 Choices = Mapping[str, Choice | None]
-
-
-class Alike(NamedTuple):
-    """The shards of the first of the tensors that are cut alike, and what follows the name in those of every one."""
-
-    shards: list[Shard]
-    tails: list[tuple[Any, ...]]
-
-
-class Layout(NamedTuple):
-    """Full shape, the spans of each dim, and what the rank has instead of the file's elements, if anything."""
-
-    shape: tuple[int, ...]
-    at: tuple[Spans, ...]
-    values: tuple[int, ...] | None = None
 
 
 @collector_at_rest()
@@ -1993,57 +2041,61 @@ def cut(tensors: Iterable[Tensor], choices: Choices) -> list[Shard]:
 
     Raises SHD212 and SHD213 with every part that cannot be cut.
     """
-    new = tuple.__new__
-    shards: list[Shard] = []
+    names: list[str] = []
+    layouts: list[Layout] = []
     for choice, alike in laid_out(tensors, choices):
-        shards += [new(Shard, (name,) + tail) for name, tail in zip(choice.names, alike.tails, strict=True)]
-    return shards
+        names += choice.names
+        layouts += alike
+    shard = partial(tuple.__new__, Shard)  # `Shard` itself takes three times as long
+    return list(map(shard, zip(names, layouts, strict=True)))
 
 
-def laid_out(tensors: Iterable[Tensor], choices: Choices) -> Iterator[tuple[Choice, Alike]]:
-    """For each tensor that the file has: its choice, and those that are cut like it.
+def laid_out(tensors: Iterable[Tensor], choices: Choices) -> Iterator[tuple[Choice, list[Layout]]]:
+    """For each tensor that the file has: its choice, and the layouts of its file tensors.
 
     Of 100,000 tensors, a few hundred are worked out. Raises, after the last, SHD212 and SHD213 with every part that
     cannot be cut.
     """
     findings: list[Finding] = []
-    known: dict[tuple[Family, Way], Alike] = {}
+    known: dict[tuple[Family, Way], list[Layout]] = {}
     for tensor in tensors:
         choice = choices[tensor.name]
         if choice is None:
             continue
         alike = known.get((tensor.family, choice.way))
         if alike is None:
-            shards, faults = shards_of(tensor, choice)
+            alike, faults = layouts_of(tensor.family, choice)
             if faults:
                 findings += faults
                 continue
-            alike = known[tensor.family, choice.way] = Alike(shards, [shard[1:] for shard in shards])
+            known[tensor.family, choice.way] = alike
         yield choice, alike
     if findings:
         raise ShardError(*findings)
 
 
-def shards_of(tensor: Tensor, choice: Choice) -> tuple[list[Shard], list[Finding]]:
-    """The shards of one tensor, and what forbids to cut some of its parts."""
-    shards: list[Shard] = []
+def layouts_of(family: Family, choice: Choice) -> tuple[list[Layout], list[Finding]]:
+    """The layouts of one tensor's parts, and what forbids to cut some of them."""
+    layouts: list[Layout] = []
     findings: list[Finding] = []
     for stored in choice.stored:
         try:
-            shards.append(shard(tensor.family, choice.format, stored))
+            layouts.append(layout_of(family, choice.format, stored))
         except ShardError as error:
             findings += error.findings
-    return shards, findings
+    return layouts, findings
 
 
-def shard(family: Family, format: str, stored: Stored) -> Shard:
-    """One shard; a scalar has the shape that the file gives it. Raises SHD212 and SHD213."""
-    shape, at, values = layout_of(family, stored)
+def layout_of(family: Family, format: str, stored: Stored) -> Layout:
+    """The layout of one file tensor; a scalar has the shape that the file gives it. Raises SHD212 and SHD213."""
     part = stored.part
+    spans = tuple(
+        normalise(family.at[dim]) if dim in family.at else whole_dim(size) for dim, size in enumerate(family.shape)
+    )
+    shape, at = part_layout(family, spans, part, stored.name) if part else (family.shape, spans)
     if shape == () and stored.shape == (1,):
         shape, at = (1,), (whole_dim(1),)
-    return Shard(
-        stored.name,
+    return Layout(
         "replicated" if part and not part.dims else family.kind,
         format,
         stored.dtype,
@@ -2053,19 +2105,8 @@ def shard(family: Family, format: str, stored: Stored) -> Shard:
         at,
         family.optional or bool(part and part.optional),
         family.tied_to,
-        values,
+        values_of(family, spans, part),
     )
-
-
-def layout_of(family: Family, stored: Stored) -> Layout:
-    """Full shape and spans of one file tensor of a family."""
-    spans = tuple(
-        normalise(family.at[dim]) if dim in family.at else whole_dim(size) for dim, size in enumerate(family.shape)
-    )
-    if stored.part is None:
-        return Layout(family.shape, spans)
-    shape, at = part_layout(family, spans, stored.part, stored.name)
-    return Layout(shape, at, values_of(family, spans, stored.part))
 
 
 def part_layout(
@@ -2178,19 +2219,14 @@ def take_survey(
     contents = Contents(headers)
     tensors, outputs = apart(describe(config, whole_file(mesh), no_granules(), contents))
     facts = {name: facts_of(format, config) for name, format in formats.items()}
-    chooser = Chooser(formats, headers, facts)
-    choices: dict[str, Choice | None] = {}
+    choices, faults = Chooser(formats, headers, facts).choose(tensors)
     claimed: set[str] = set()
     findings: list[Finding] = []
-    for tensor in tensors:
-        try:
-            choice = choices[tensor.name] = chooser.choose(tensor)
-        except ShardError as error:
-            choices[tensor.name] = None
-            findings += error.findings
+    for tensor in [tensor for tensor in tensors if choices[tensor.name] is None]:
+        if tensor.name in faults:
+            findings += faults[tensor.name]
             claimed.update(file_names(tensor, formats))
-            continue
-        if choice is None and not (subset or tensor.family.optional or tensor.family.tied_to):
+        elif not (subset or tensor.family.optional or tensor.family.tied_to):
             findings.append(missing_finding(tensor, formats))
     findings += claimed_twice(choices, tensors)
     return Survey(tensors, outputs, choices, frozenset(claimed), tuple(findings), contents)
@@ -2466,7 +2502,7 @@ class Stock(NamedTuple):
         findings = list(cut_otherwise(rank, shards))
         if findings:
             raise ShardError(*findings)
-        return [taken_whole(shard) for shard in shards], rank.headers
+        return [Shard(name, taken_whole(layout)) for name, layout in shards], rank.headers
 
 
 def open_stock(directory: Location, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
@@ -2571,10 +2607,11 @@ def cut_otherwise(rank: SavedRank, shards: Iterable[Shard]) -> Iterator[Finding]
             yield ("SHD415", f"{shard.name} in {rank.folder} is {found}, not {expected}")
 
 
-def taken_whole(shard: Shard) -> Shard:
-    """The shard with its local tensor as what is in the file."""
-    local = shard.local_shape
-    return shard._replace(shape=local, at=tuple(map(whole_dim, local)))
+@lru_cache(maxsize=4096)
+def taken_whole(layout: Layout) -> Layout:
+    """The same local tensor as what is in the file."""
+    local = layout.local_shape
+    return replace(layout, shape=local, at=tuple(map(whole_dim, local)))
 
 
 @collector_at_rest()
@@ -2597,10 +2634,10 @@ def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -
 def shape_findings(survey: Survey) -> list[Finding]:
     """SHD403 for every file tensor whose shape is not the spec's. Raises SHD212 and SHD213."""
     return [
-        ("SHD403", f"{name}: shape {list(found or ())} in the file, {list(shard.shape)} by the spec")
-        for choice, alike in laid_out(survey.tensors, survey.choices)
-        for name, shard, (_, _, found) in zip(choice.names, alike.shards, choice.way.parts, strict=True)
-        if found != shard.shape
+        ("SHD403", f"{name}: shape {list(found or ())} in the file, {list(layout.shape)} by the spec")
+        for choice, layouts in laid_out(survey.tensors, survey.choices)
+        for name, layout, (_, _, found) in zip(choice.names, layouts, choice.way.parts, strict=True)
+        if found != layout.shape
     ]
 
 
@@ -3081,13 +3118,20 @@ def fills_of(shards: Iterable[Shard], places: Places) -> list[Fill]:
     """What each shard fills: an output where it has a place, or a tensor of its own."""
     fills = []
     for shard in shards:
-        place = places.get(shard.name)
+        name, layout = shard
+        place = places.get(name)
         if place:
             fills.append(Fill(shard, place.buffer, Placing(place.buffer.shape, *place[1:])))
         else:
-            shape = shard.local_shape
-            fills.append(Fill(shard, Buffer(shard.name, shard.local_dtype, shape), Placing(shape)))
+            own = Buffer(name, layout.local_dtype, layout.local_shape)
+            fills.append(Fill(shard, own, placing_of(layout)))
     return fills
+
+
+@lru_cache(maxsize=4096)
+def placing_of(layout: Layout) -> Placing:
+    """Where a shard goes that has no place in an output: all of a tensor of its own."""
+    return Placing(layout.local_shape)
 
 
 @lru_cache(maxsize=4096)
@@ -3105,6 +3149,12 @@ def filling(at: tuple[Spans, ...], source_strides: tuple[int, ...], placing: Pla
         tuple(copy._replace(target=further(copy.target, start)) for copy in copies),
         tuple(zero._replace(target=further(zero.target, start)) for zero in zeros),
     )
+
+
+@lru_cache(maxsize=4096)
+def filling_of(layout: Layout, placing: Placing) -> Filling:
+    """The copies and zeros of a shard of this layout whose full tensor is contiguous, as in a file."""
+    return filling(layout.at, row_major(layout.shape), placing)
 
 
 def further(block: Block, elements: int) -> Block:
@@ -3227,7 +3277,7 @@ def part_of_rank(
     shards, headers = stock.read_as(number, cut(tensors, survey.choices))
     twins = tied_twins(tensors, survey.choices)
     if cast_to:
-        shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
+        shards = [Shard(name, loaded_as(cast_to, layout, spec.dtype)) for name, layout in shards]
     places: Places = {}
     if fused:
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
@@ -3243,10 +3293,12 @@ def cast_name(dtype: torch.dtype | None) -> str | None:
     return name
 
 
-def is_default_float(shard: Shard, spec: Spec) -> bool:
-    """True for a dense float tensor with the spec's default dtype, and none of its own."""
-    own_dtype = shard.load is not None or shard.dtypes != spec.dtype
-    return shard.format == DENSE and not own_dtype and shard.dtype in CASTABLE
+@lru_cache(maxsize=4096)
+def loaded_as(dtype: str, layout: Layout, default: tuple[str, ...]) -> Layout:
+    """The layout cast to a dtype: of dense float tensors with the spec's default dtypes, and none of their own."""
+    own_dtype = layout.load is not None or layout.dtypes != default
+    castable = layout.format == DENSE and not own_dtype and layout.dtype in CASTABLE
+    return replace(layout, load=dtype) if castable else layout
 
 
 def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
@@ -3294,13 +3346,12 @@ def write_unread(part: RankPart, rooms: Rooms) -> None:
     for room in rooms.values():
         if room.buffer.filled is not None:
             room.tensor()[room.buffer.filled :].zero_()
-    for shard, buffer, placing in part.fills:
-        room = rooms[buffer.name]
-        if shard.values is not None:
-            room.tensor().copy_(torch.tensor(shard.values))
+    for (_, layout), buffer, placing in part.fills:
+        if layout.values is not None:
+            rooms[buffer.name].tensor().copy_(torch.tensor(layout.values))
             continue
-        for shape, target in filling(shard.at, row_major(shard.shape), placing).zeros:
-            dtype = TORCH_DTYPES[buffer.dtype]
+        for shape, target in filling_of(layout, placing).zeros:
+            room, dtype = rooms[buffer.name], TORCH_DTYPES[buffer.dtype]
             offset = room.offset // dtype.itemsize + target.offset
             room.memory.typed(dtype).as_strided(shape, target.strides, offset).zero_()
 
@@ -3399,25 +3450,23 @@ class Piece(NamedTuple):
 
 def pieces_of(fill: Fill, header: Header, room: Room, limits: Limits) -> Iterator[Piece]:
     """The copies of a shard, each of a window at most."""
-    shard = fill.shard
-    dtype, cast = TORCH_DTYPES[shard.dtype], TORCH_DTYPES[shard.local_dtype]
+    name, layout = fill.shard
+    dtype, cast = TORCH_DTYPES[layout.dtype], TORCH_DTYPES[layout.local_dtype]
     start = room.offset // cast.itemsize
-    for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize, limits):
+    for begin, end, copy in cuts_of(layout, fill.placing, limits):
         plain = dtype == cast and copy.contiguous
-        first, last = header.begin + begin, header.begin + end
-        yield Piece(first, last, shard.name, copy, start, room.memory, dtype, cast, plain)
+        yield Piece(header.begin + begin, header.begin + end, name, copy, start, room.memory, dtype, cast, plain)
 
 
 @lru_cache(maxsize=4096)
-def cuts_of(
-    shape: tuple[int, ...], at: tuple[Spans, ...], placing: Placing, itemsize: int, limits: Limits
-) -> tuple[tuple[int, int, Copy], ...]:
+def cuts_of(layout: Layout, placing: Placing, limits: Limits) -> tuple[tuple[int, int, Copy], ...]:
     """(first byte, byte after the last, copy) of every copy of a window at most, counted from the full tensor's start.
 
     Its source counts from that first byte.
     """
     found = []
-    for whole in filling(at, row_major(shape), placing).copies:
+    itemsize = TORCH_DTYPES[layout.dtype].itemsize
+    for whole in filling_of(layout, placing).copies:
         for copy in cut_copy(whole, limits.window // itemsize, limits.row_gap // itemsize):
             begin = copy.source.offset * itemsize
             end = begin + reach(copy.shape, copy.source.strides) * itemsize
@@ -4347,7 +4396,7 @@ def shard_tensors(
     kept: dict[str, torch.Tensor] = {}
     for fill in fills_of(shards, places):
         shard, source = fill.shard, full[fill.shard.name]
-        if fill.placing.moves is None and shard.whole and shard.local_dtype == shard.dtype:
+        if fill.placing.moves is None and shard.layout.whole and shard.local_dtype == shard.dtype:
             kept[shard.name] = source
             continue
         if fill.buffer.name not in kept:

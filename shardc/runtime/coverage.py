@@ -32,10 +32,10 @@ def check_coverage(survey: Survey, headers: Headers, ignored: tuple[str, ...]) -
 def shape_findings(survey: Survey) -> list[Finding]:
     """SHD403 for every file tensor whose shape is not the spec's. Raises SHD212 and SHD213."""
     return [
-        ("SHD403", f"{name}: shape {list(found or ())} in the file, {list(shard.shape)} by the spec")
-        for choice, alike in laid_out(survey.tensors, survey.choices)
-        for name, shard, (_, _, found) in zip(choice.names, alike.shards, choice.way.parts, strict=True)
-        if found != shard.shape
+        ("SHD403", f"{name}: shape {list(found or ())} in the file, {list(layout.shape)} by the spec")
+        for choice, layouts in laid_out(survey.tensors, survey.choices)
+        for name, layout, (_, _, found) in zip(choice.names, layouts, choice.way.parts, strict=True)
+        if found != layout.shape
     ]
 
 

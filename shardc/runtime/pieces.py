@@ -12,9 +12,9 @@ from shardc.runtime.dtypes import TORCH_DTYPES
 from shardc.runtime.headers import Header
 from shardc.runtime.limits import Limits
 from shardc.runtime.memory import Memory, Room
-from shardc.runtime.placing import Fill, Placing, filling
-from shardc.runtime.regions import Spans
-from shardc.runtime.strides import Block, Copy, collapsed, reach, row_major
+from shardc.runtime.placing import Fill, Placing, filling_of
+from shardc.runtime.shards import Layout
+from shardc.runtime.strides import Block, Copy, collapsed, reach
 
 
 class Piece(NamedTuple):
@@ -54,25 +54,23 @@ class Piece(NamedTuple):
 
 def pieces_of(fill: Fill, header: Header, room: Room, limits: Limits) -> Iterator[Piece]:
     """The copies of a shard, each of a window at most."""
-    shard = fill.shard
-    dtype, cast = TORCH_DTYPES[shard.dtype], TORCH_DTYPES[shard.local_dtype]
+    name, layout = fill.shard
+    dtype, cast = TORCH_DTYPES[layout.dtype], TORCH_DTYPES[layout.local_dtype]
     start = room.offset // cast.itemsize
-    for begin, end, copy in cuts_of(shard.shape, shard.at, fill.placing, dtype.itemsize, limits):
+    for begin, end, copy in cuts_of(layout, fill.placing, limits):
         plain = dtype == cast and copy.contiguous
-        first, last = header.begin + begin, header.begin + end
-        yield Piece(first, last, shard.name, copy, start, room.memory, dtype, cast, plain)
+        yield Piece(header.begin + begin, header.begin + end, name, copy, start, room.memory, dtype, cast, plain)
 
 
 @lru_cache(maxsize=4096)
-def cuts_of(
-    shape: tuple[int, ...], at: tuple[Spans, ...], placing: Placing, itemsize: int, limits: Limits
-) -> tuple[tuple[int, int, Copy], ...]:
+def cuts_of(layout: Layout, placing: Placing, limits: Limits) -> tuple[tuple[int, int, Copy], ...]:
     """(first byte, byte after the last, copy) of every copy of a window at most, counted from the full tensor's start.
 
     Its source counts from that first byte.
     """
     found = []
-    for whole in filling(at, row_major(shape), placing).copies:
+    itemsize = TORCH_DTYPES[layout.dtype].itemsize
+    for whole in filling_of(layout, placing).copies:
         for copy in cut_copy(whole, limits.window // itemsize, limits.row_gap // itemsize):
             begin = copy.source.offset * itemsize
             end = begin + reach(copy.shape, copy.source.strides) * itemsize

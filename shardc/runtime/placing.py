@@ -10,7 +10,7 @@ from shardc.runtime.buffers import Buffer, Places
 from shardc.runtime.copies import copies_of, zeros_of
 from shardc.runtime.moves import Move
 from shardc.runtime.regions import Spans
-from shardc.runtime.shards import Shard
+from shardc.runtime.shards import Layout, Shard
 from shardc.runtime.strides import Block, Copy, Zeros, row_major
 
 
@@ -46,13 +46,20 @@ def fills_of(shards: Iterable[Shard], places: Places) -> list[Fill]:
     """What each shard fills: an output where it has a place, or a tensor of its own."""
     fills = []
     for shard in shards:
-        place = places.get(shard.name)
+        name, layout = shard
+        place = places.get(name)
         if place:
             fills.append(Fill(shard, place.buffer, Placing(place.buffer.shape, *place[1:])))
         else:
-            shape = shard.local_shape
-            fills.append(Fill(shard, Buffer(shard.name, shard.local_dtype, shape), Placing(shape)))
+            own = Buffer(name, layout.local_dtype, layout.local_shape)
+            fills.append(Fill(shard, own, placing_of(layout)))
     return fills
+
+
+@lru_cache(maxsize=4096)
+def placing_of(layout: Layout) -> Placing:
+    """Where a shard goes that has no place in an output: all of a tensor of its own."""
+    return Placing(layout.local_shape)
 
 
 @lru_cache(maxsize=4096)
@@ -70,6 +77,12 @@ def filling(at: tuple[Spans, ...], source_strides: tuple[int, ...], placing: Pla
         tuple(copy._replace(target=further(copy.target, start)) for copy in copies),
         tuple(zero._replace(target=further(zero.target, start)) for zero in zeros),
     )
+
+
+@lru_cache(maxsize=4096)
+def filling_of(layout: Layout, placing: Placing) -> Filling:
+    """The copies and zeros of a shard of this layout whose full tensor is contiguous, as in a file."""
+    return filling(layout.at, row_major(layout.shape), placing)
 
 
 def further(block: Block, elements: int) -> Block:

@@ -69,19 +69,14 @@ def take_survey(
     contents = Contents(headers)
     tensors, outputs = apart(describe(config, whole_file(mesh), no_granules(), contents))
     facts = {name: facts_of(format, config) for name, format in formats.items()}
-    chooser = Chooser(formats, headers, facts)
-    choices: dict[str, Choice | None] = {}
+    choices, faults = Chooser(formats, headers, facts).choose(tensors)
     claimed: set[str] = set()
     findings: list[Finding] = []
-    for tensor in tensors:
-        try:
-            choice = choices[tensor.name] = chooser.choose(tensor)
-        except ShardError as error:
-            choices[tensor.name] = None
-            findings += error.findings
+    for tensor in [tensor for tensor in tensors if choices[tensor.name] is None]:
+        if tensor.name in faults:
+            findings += faults[tensor.name]
             claimed.update(file_names(tensor, formats))
-            continue
-        if choice is None and not (subset or tensor.family.optional or tensor.family.tied_to):
+        elif not (subset or tensor.family.optional or tensor.family.tied_to):
             findings.append(missing_finding(tensor, formats))
     findings += claimed_twice(choices, tensors)
     return Survey(tensors, outputs, choices, frozenset(claimed), tuple(findings), contents)

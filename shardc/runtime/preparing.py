@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -17,7 +19,7 @@ from shardc.runtime.members import whole_outputs
 from shardc.runtime.placing import Fill, fills_of
 from shardc.runtime.planning import Mesh, Survey, rank_tensors, take_survey
 from shardc.runtime.presharded import Stock
-from shardc.runtime.shards import Shard
+from shardc.runtime.shards import Layout, Shard
 from shardc.runtime.tensors import DENSE, Spec, Tensor
 
 
@@ -53,7 +55,7 @@ def part_of_rank(
     shards, headers = stock.read_as(number, cut(tensors, survey.choices))
     twins = tied_twins(tensors, survey.choices)
     if cast_to:
-        shards = [shard._replace(load=cast_to) if is_default_float(shard, spec) else shard for shard in shards]
+        shards = [Shard(name, loaded_as(cast_to, layout, spec.dtype)) for name, layout in shards]
     places: Places = {}
     if fused:
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
@@ -69,10 +71,12 @@ def cast_name(dtype: torch.dtype | None) -> str | None:
     return name
 
 
-def is_default_float(shard: Shard, spec: Spec) -> bool:
-    """True for a dense float tensor with the spec's default dtype, and none of its own."""
-    own_dtype = shard.load is not None or shard.dtypes != spec.dtype
-    return shard.format == DENSE and not own_dtype and shard.dtype in CASTABLE
+@lru_cache(maxsize=4096)
+def loaded_as(dtype: str, layout: Layout, default: tuple[str, ...]) -> Layout:
+    """The layout cast to a dtype: of dense float tensors with the spec's default dtypes, and none of their own."""
+    own_dtype = layout.load is not None or layout.dtypes != default
+    castable = layout.format == DENSE and not own_dtype and layout.dtype in CASTABLE
+    return replace(layout, load=dtype) if castable else layout
 
 
 def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from shardc.runtime.config import Config
@@ -27,7 +29,7 @@ from shardc.runtime.manifests import (
 from shardc.runtime.planning import Mesh
 from shardc.runtime.refusals import refuse_directory
 from shardc.runtime.regions import whole_dim
-from shardc.runtime.shards import Shard
+from shardc.runtime.shards import Layout, Shard
 from shardc.runtime.tensors import Spec
 
 
@@ -60,7 +62,7 @@ class Stock(NamedTuple):
         findings = list(cut_otherwise(rank, shards))
         if findings:
             raise ShardError(*findings)
-        return [taken_whole(shard) for shard in shards], rank.headers
+        return [Shard(name, taken_whole(layout)) for name, layout in shards], rank.headers
 
 
 def open_stock(directory: Location, spec: Spec, meshes: Sequence[Mesh]) -> Stock:
@@ -165,7 +167,8 @@ def cut_otherwise(rank: SavedRank, shards: Iterable[Shard]) -> Iterator[Finding]
             yield ("SHD415", f"{shard.name} in {rank.folder} is {found}, not {expected}")
 
 
-def taken_whole(shard: Shard) -> Shard:
-    """The shard with its local tensor as what is in the file."""
-    local = shard.local_shape
-    return shard._replace(shape=local, at=tuple(map(whole_dim, local)))
+@lru_cache(maxsize=4096)
+def taken_whole(layout: Layout) -> Layout:
+    """The same local tensor as what is in the file."""
+    local = layout.local_shape
+    return replace(layout, shape=local, at=tuple(map(whole_dim, local)))

@@ -38,7 +38,7 @@ def shard_tensors(
     kept: dict[str, torch.Tensor] = {}
     for fill in fills_of(shards, places):
         shard, source = fill.shard, full[fill.shard.name]
-        if fill.placing.moves is None and shard.whole and shard.local_dtype == shard.dtype:
+        if fill.placing.moves is None and shard.layout.whole and shard.local_dtype == shard.dtype:
             kept[shard.name] = source
             continue
         if fill.buffer.name not in kept:

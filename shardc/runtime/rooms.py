@@ -9,9 +9,8 @@ import torch
 from shardc.runtime.buffers import Buffer
 from shardc.runtime.dtypes import TORCH_DTYPES
 from shardc.runtime.memory import Room, rooms_for
-from shardc.runtime.placing import filling
+from shardc.runtime.placing import filling_of
 from shardc.runtime.preparing import RankPart
-from shardc.runtime.strides import row_major
 
 Rooms = Mapping[str, Room]
 
@@ -29,13 +28,12 @@ def write_unread(part: RankPart, rooms: Rooms) -> None:
     for room in rooms.values():
         if room.buffer.filled is not None:
             room.tensor()[room.buffer.filled :].zero_()
-    for shard, buffer, placing in part.fills:
-        room = rooms[buffer.name]
-        if shard.values is not None:
-            room.tensor().copy_(torch.tensor(shard.values))
+    for (_, layout), buffer, placing in part.fills:
+        if layout.values is not None:
+            rooms[buffer.name].tensor().copy_(torch.tensor(layout.values))
             continue
-        for shape, target in filling(shard.at, row_major(shard.shape), placing).zeros:
-            dtype = TORCH_DTYPES[buffer.dtype]
+        for shape, target in filling_of(layout, placing).zeros:
+            room, dtype = rooms[buffer.name], TORCH_DTYPES[buffer.dtype]
             offset = room.offset // dtype.itemsize + target.offset
             room.memory.typed(dtype).as_strided(shape, target.strides, offset).zero_()
 

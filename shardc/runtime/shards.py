@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from shardc.runtime.dtypes import nbytes
-from shardc.runtime.rectangles import Rectangle, is_whole, zero_rectangles
+from shardc.runtime.rectangles import is_whole
 from shardc.runtime.regions import Spans, local_size
 
 
-class Shard(NamedTuple):
-    """What a rank keeps of one tensor of the file.
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How a rank keeps a tensor of the file; one object for all tensors of a family that are stored alike.
 
     kind: shard kind of the tensor, or of the weight that this is a part of; a scalar part is `replicated`.
     format: `dense`, or the format this is a part of.
@@ -22,7 +24,6 @@ class Shard(NamedTuple):
     values: what the local tensor holds, where that is the weight's local sizes and not read from the file.
     """
 
-    name: str
     kind: str
     format: str
     dtype: str
@@ -34,10 +35,10 @@ class Shard(NamedTuple):
     tied_to: str | None = None
     values: tuple[int, ...] | None = None
 
-    @property
+    @cached_property
     def local_shape(self) -> tuple[int, ...]:
         """Shape on this rank, padding included."""
-        return local_shape_of(self.at)
+        return tuple(map(local_size, self.at))
 
     @property
     def local_dtype(self) -> str:
@@ -49,7 +50,7 @@ class Shard(NamedTuple):
         """Bytes in the file."""
         return nbytes(self.dtype, self.shape)
 
-    @property
+    @cached_property
     def local_bytes(self) -> int:
         """Bytes on this rank, padding included."""
         return nbytes(self.local_dtype, self.local_shape)
@@ -59,13 +60,59 @@ class Shard(NamedTuple):
         """True where this rank keeps every element, in the file's order, and no padding."""
         return self.values is None and is_whole(self.at, self.shape)
 
+
+class Shard(NamedTuple):
+    """What a rank keeps of one tensor of the file."""
+
+    name: str
+    layout: Layout
+
     @property
-    def zero_fill(self) -> tuple[Rectangle, ...]:
-        """The rectangles of the local tensor that are zero; with the copies they tile it exactly."""
-        return zero_rectangles(self.at)
+    def kind(self) -> str:
+        """Shard kind."""
+        return self.layout.kind
 
+    @property
+    def format(self) -> str:
+        """`dense`, or the format this is a part of."""
+        return self.layout.format
 
-@lru_cache(maxsize=4096)
-def local_shape_of(at: tuple[Spans, ...]) -> tuple[int, ...]:
-    """The local sizes of the dims whose spans these are."""
-    return tuple(map(local_size, at))
+    @property
+    def dtype(self) -> str:
+        """dtype in the file."""
+        return self.layout.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape in the file."""
+        return self.layout.shape
+
+    @property
+    def at(self) -> tuple[Spans, ...]:
+        """For each dim, the normalised regions that this rank keeps."""
+        return self.layout.at
+
+    @property
+    def values(self) -> tuple[int, ...] | None:
+        """What the local tensor holds, where it is not read from the file."""
+        return self.layout.values
+
+    @property
+    def local_shape(self) -> tuple[int, ...]:
+        """Shape on this rank, padding included."""
+        return self.layout.local_shape
+
+    @property
+    def local_dtype(self) -> str:
+        """dtype on this rank."""
+        return self.layout.local_dtype
+
+    @property
+    def full_bytes(self) -> int:
+        """Bytes in the file."""
+        return self.layout.full_bytes
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes on this rank, padding included."""
+        return self.layout.local_bytes

@@ -24,7 +24,7 @@ from shardc.runtime.manifests import (
     read_rank,
 )
 from shardc.runtime.regions import whole_dim
-from shardc.runtime.shards import Shard
+from shardc.runtime.shards import Layout, Shard
 from shardc.store.loader import spec_of
 from shardc.store.manifests import rank_text, write_set
 from shardc.store.origins import Origin, open_origin
@@ -177,7 +177,7 @@ class Cutter:
 def ignored_shard(name: str, header: Header) -> Shard:
     """A tensor that is kept whole."""
     dtype, shape = header[:2]
-    return Shard(name, "replicated", "dense", dtype, (dtype,), None, shape, tuple(map(whole_dim, shape)))
+    return Shard(name, Layout("replicated", "dense", dtype, (dtype,), None, shape, tuple(map(whole_dim, shape))))
 
 
 def bytes_of(values: Iterable[int], dtype: str) -> bytes:

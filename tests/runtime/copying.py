@@ -19,7 +19,7 @@ from shardc.runtime.moves import rows_interleaved, rows_kept, rows_turned
 from shardc.runtime.pieces import pieces_of
 from shardc.runtime.placing import Fill, Placing
 from shardc.runtime.regions import Spans, normalise, whole_dim
-from shardc.runtime.shards import Shard
+from shardc.runtime.shards import Layout, Shard
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import Window, windows_of
 
@@ -91,7 +91,7 @@ def drawn(draw: Draw, most: int = 4) -> Drawn:
         load = draw(st.sampled_from([None, None, *CASTABLE])) if dtype in CASTABLE else None
         for rank, fills in enumerate(ranks):
             kept = tuple(draw(spans(size, unit if dim == turned else 1)) for dim, size in enumerate(shape))
-            shard = Shard(name, "", "dense", dtype, (dtype,), load, shape, kept)
+            shard = Shard(name, Layout("", "dense", dtype, (dtype,), load, shape, kept))
             placing, places = draw(placings(shard.local_shape, turned, unit))
             buffer = Buffer(f"{name}.{rank}", shard.local_dtype, placing.shape)
             rows[buffer.name] = places

@@ -9,7 +9,7 @@ from shardc.runtime.memory import Memory, Room, host_memory
 from shardc.runtime.pieces import Piece, pieces_of
 from shardc.runtime.placing import Fill, Placing
 from shardc.runtime.regions import Spans
-from shardc.runtime.shards import Shard
+from shardc.runtime.shards import Layout, Shard
 from shardc.runtime.strides import Block, Copy
 from shardc.runtime.windows import Window, window_of
 
@@ -18,7 +18,7 @@ LIMITS = LOCAL._replace(window=4 * MIB, spare=4 * MIB, row_gap=4 * MIB)
 
 
 def fill_of(shape: tuple[int, ...], at: tuple[Spans, ...], dtype: str = "F32", load: str | None = None) -> Fill:
-    shard = Shard("w", "", "dense", dtype, (dtype,), load, shape, at)
+    shard = Shard("w", Layout("", "dense", dtype, (dtype,), load, shape, at))
     return Fill(shard, Buffer("w", shard.local_dtype, shard.local_shape), Placing(shard.local_shape))
 
 

@@ -8,6 +8,7 @@ import torch
 import shardc.runtime as rt
 from shardc.runtime.compositions import compositions
 from shardc.runtime.planning import rank_tensors, take_survey
+from shardc.runtime.shards import Layout
 from shardc.runtime.spreading import composed
 
 from . import test_placing
@@ -24,8 +25,8 @@ def test_rows_and_zeros_of_a_tensor() -> None:
 
 
 def test_sizes_of_its_own() -> None:
-    shard = rt.Shard("w", "column_parallel", "packed", "I64", ("I64",), None, (2,), (((0, 2, 0),),), values=(4, 8))
-    assert compositions([shard], {}) == {"w": ((("its own sizes [4, 8]", 0, 2),),)}
+    layout = Layout("column_parallel", "packed", "I64", ("I64",), None, (2,), (((0, 2, 0),),), values=(4, 8))
+    assert compositions([rt.Shard("w", layout)], {}) == {"w": ((("its own sizes [4, 8]", 0, 2),),)}
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,24 @@
 import pytest
 import torch
 
-from shardc.runtime import Shard
 from shardc.runtime.dtypes import FILE_DTYPES, TORCH_DTYPES
 from shardc.runtime.placing import fills_of
 from shardc.runtime.regions import Spans
 from shardc.runtime.resharding import allocate, copy_regions
+from shardc.runtime.shards import Layout, Shard
 
 from .conftest import CopyCounter
 from .tiny_model import arange
 
 
-def shard(shape: tuple[int, ...], at: tuple[Spans, ...], dtype: str = "F32", load: str | None = None) -> Shard:
-    return Shard("w", "column_parallel", "dense", dtype, (dtype,), load, shape, at)
+def shard(
+    shape: tuple[int, ...],
+    at: tuple[Spans, ...],
+    dtype: str = "F32",
+    load: str | None = None,
+    values: tuple[int, ...] | None = None,
+) -> Shard:
+    return Shard("w", Layout("column_parallel", "dense", dtype, (dtype,), load, shape, at, values=values))
 
 
 def copy_shard(shard: Shard, full: torch.Tensor) -> torch.Tensor:
@@ -78,7 +84,7 @@ def test_the_cast_is_part_of_the_copy(copy_counter: CopyCounter) -> None:
 )
 def test_values_that_a_rank_has_of_its_own(shape: tuple[int, ...], at: tuple[Spans, ...], values: list[object]) -> None:
     full = torch.full(shape, 99, dtype=torch.int64)
-    local = copy_shard(shard(shape, at, "I64")._replace(values=(8, 4)), full)
+    local = copy_shard(shard(shape, at, "I64", values=(8, 4)), full)
     assert (local.tolist(), local.dtype, local.is_contiguous()) == (values, torch.int64, True)
 
 

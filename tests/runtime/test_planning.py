@@ -18,7 +18,7 @@ def test_one_rank_alone_keeps_the_file() -> None:
         headers = headers_of(full_tensors(format))
         shards = plan(mesh(), headers)
         assert shards.keys() == headers.keys()
-        assert all(shard.whole and shard.shape == headers[name].shape for name, shard in shards.items())
+        assert all(shard.layout.whole and shard.shape == headers[name].shape for name, shard in shards.items())
 
 
 def test_local_shapes() -> None:
@@ -60,7 +60,7 @@ def test_the_format_in_the_file_sets_the_granule() -> None:
 def test_without_headers_a_tied_tensor_is_the_one_it_is_tied_to() -> None:
     shards = plan(mesh())
     assert "lm_head.weight" not in shards
-    assert shards["scale"].optional
+    assert shards["scale"].layout.optional
     assert {shard.format for shard in shards.values()} == {"dense"}
     assert {shard.dtype for shard in shards.values()} == {"BF16", "F32"}
 

@@ -8,7 +8,7 @@ from shardc.runtime.placing import Fill, Placing
 from shardc.runtime.preparing import RankPart
 from shardc.runtime.regions import Spans
 from shardc.runtime.rooms import rooms_of, tensors_of, write_unread
-from shardc.runtime.shards import Shard
+from shardc.runtime.shards import Layout, Shard
 
 CPU = torch.device("cpu")
 HEADERS = {
@@ -20,7 +20,7 @@ HEADERS = {
 
 def shard(name: str, at: Spans, values: tuple[int, ...] | None = None) -> Shard:
     header = HEADERS[name]
-    return Shard(name, "", "dense", "F32", ("F32",), None, header.shape, (at,), values=values)
+    return Shard(name, Layout("", "dense", "F32", ("F32",), None, header.shape, (at,), values=values))
 
 
 def own(one: Shard) -> Fill:

@@ -1,7 +1,9 @@
-from shardc.runtime import Shard
+from dataclasses import replace
 
-HALVES = Shard(
-    name="w13.weight",
+from shardc.runtime import Shard
+from shardc.runtime.shards import Layout
+
+HALVES = Layout(
     kind="segmented_rows",
     format="dense",
     dtype="F32",
@@ -18,20 +20,33 @@ def test_sizes() -> None:
     assert HALVES.local_bytes == 24 * 2 * 2
 
 
-def test_zero_fill() -> None:
-    assert HALVES.zero_fill == (((11, 12), (0, 2)), ((23, 24), (0, 2)))
-
-
 def test_dtypes() -> None:
     assert HALVES.local_dtype == "BF16"
-    assert HALVES._replace(load=None).local_dtype == "F32"
+    assert replace(HALVES, load=None).local_dtype == "F32"
 
 
 def test_whole() -> None:
     assert not HALVES.whole
-    assert HALVES._replace(at=(((0, 44, 0),), ((0, 2, 0),))).whole
+    assert replace(HALVES, at=(((0, 44, 0),), ((0, 2, 0),))).whole
 
 
 def test_a_scalar() -> None:
-    scalar = Shard("scale", "replicated", "dense", "F32", ("F32",), None, (), ())
-    assert (scalar.local_shape, scalar.local_bytes, scalar.zero_fill, scalar.whole) == ((), 4, (), True)
+    scalar = Layout("replicated", "dense", "F32", ("F32",), None, (), ())
+    assert (scalar.local_shape, scalar.local_bytes, scalar.whole) == ((), 4, True)
+
+
+def test_a_shard_says_what_its_layout_does() -> None:
+    shard = Shard("w13.weight", replace(HALVES, values=(1, 2)))
+    told = [one for one in dir(Shard) if isinstance(getattr(Shard, one), property)]
+    assert {name: getattr(shard, name) for name in told} == {
+        "at": (((11, 22, 1), (33, 44, 1)), ((0, 2, 0),)),
+        "dtype": "F32",
+        "format": "dense",
+        "full_bytes": 352,
+        "kind": "segmented_rows",
+        "local_bytes": 96,
+        "local_dtype": "BF16",
+        "local_shape": (24, 2),
+        "shape": (44, 2),
+        "values": (1, 2),
+    }

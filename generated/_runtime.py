@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -2974,9 +2974,11 @@ Places = dict[str, Place]
 
 
 def places_of(
-    outputs: Iterable[Output], tensors: Iterable[Tensor], choices: Choices, shards: Iterable[Shard]
+    outputs: Collection[Output], tensors: Iterable[Tensor], choices: Choices, shards: Iterable[Shard]
 ) -> Places:
     """The place of each shard that goes into an output. Raises SHD105, SHD212, SHD230 and SHD420, all together."""
+    if not outputs:
+        return {}
     families = {tensor.name: tensor.family for tensor in tensors}
     kept = {shard.name: shard for shard in shards}
     places: Places = {}
@@ -4509,36 +4511,38 @@ def row_at(index: Sequence[int], steps: Sequence[int]) -> int:
 
 
 Composition = tuple[RowRuns, ...]  # one for each dim
+Made = Layout | Composition  # the layout of a tensor of the file tells its composition
 PlacedShard = tuple[Shard, Place]
 
 
-def compositions(shards: Iterable[Shard], places: Places) -> dict[str, Composition]:
-    """The composition of every local tensor by name, in their order; an output stands where its first member does."""
+def made_of(shards: Iterable[Shard], places: Places) -> dict[str, Made]:
+    """What every local tensor is made of, by name, in their order; an output stands where its first member does."""
     members: dict[str, list[PlacedShard]] = {}
-    found: dict[str, Composition] = {}
+    found: dict[str, Made] = {}
     for shard in shards:
         place = places.get(shard.name)
         if place is None:
-            found[shard.name] = of_shard(shard)
+            found[shard.name] = shard.layout
         else:
             found[place.buffer.name] = ()
             members.setdefault(place.buffer.name, []).append((shard, place))
     return found | {name: of_output(placed) for name, placed in members.items()}
 
 
-def of_shard(shard: Shard) -> Composition:
-    """The composition of one shard; its rows have no source but itself."""
-    if shard.values is not None:
-        own = f"its own sizes {list(shard.values)}"
-        return tuple(((own, 0, size),) for size in shard.local_shape)
-    return of_regions(shard.at)
+def composition_of(made: Made) -> Composition:
+    """The composition of a local tensor."""
+    return of_layout(made) if isinstance(made, Layout) else made
 
 
 @lru_cache(maxsize=4096)
-def of_regions(at: tuple[Spans, ...]) -> Composition:
-    """The composition of a rank's regions of a tensor."""
+def of_layout(layout: Layout) -> Composition:
+    """The composition of a shard; its rows have no source but itself."""
+    if layout.values is not None:
+        own = f"its own sizes {list(layout.values)}"
+        return tuple(((own, 0, size),) for size in layout.local_shape)
     return tuple(
-        merged_rows(run for start, stop, pad in spans for run in (("", start, stop), (None, 0, pad))) for spans in at
+        merged_rows(run for start, stop, pad in spans for run in (("", start, stop), (None, 0, pad)))
+        for spans in layout.at
     )
 
 
@@ -4565,7 +4569,7 @@ def of_members(placed: list[PlacedShard], sources: list[str]) -> Composition:
         rows = [(own.moves[0].place, (source, 0, 1)) for (_, own), source in zip(placed, sources, strict=True)]
         is_vector = len(place.buffer.shape) > (place.element is not None)
         return (rows_in_order(rows),) if is_vector else ()
-    others = [without_dim(of_shard(member), dim) for member, _ in placed]
+    others = [without_dim(of_layout(member.layout), dim) for member, _ in placed]
     moved = [
         row
         for (member, own), source in zip(placed, told_apart(sources, others), strict=True)
@@ -4681,6 +4685,7 @@ class Spread(NamedTuple):
     placements: Placements | str
 
 
+@collector_at_rest()
 def spread(
     spec: Spec, config: Config, rank: Mesh, over: Sequence[str], headers: Headers | None = None, *, fused: bool = True
 ) -> dict[str, Spread]:
@@ -4701,21 +4706,24 @@ def spread(
     lines = {name: line_of(spec, config, rank, name, own, survey, fused) for name in cut_dims}
     found: dict[str, Spread] = {}
     known: dict[object, Spread] = {}
-    for name, composition in own.items():
-        ranks = {dim: tuple(beside.get(name) for beside in line) for dim, line in lines.items()}
-        alike = (full[name], composition, *ranks.values())
+    for name, made in own.items():
+        alike = (full[name], made, *(beside.get(name) for line in lines.values() for beside in line))
         if alike not in known:
-            shape = tuple(map(rows_in, full[name]))
-            known[alike] = Spread(shape, placements_of(full[name], composition, ranks, dims))
+            whole, part = composition_of(full[name]), composition_of(made)
+            ranks = {
+                dim: [None if (there := beside.get(name)) is None else composition_of(there) for beside in line]
+                for dim, line in lines.items()
+            }
+            known[alike] = Spread(tuple(map(rows_in, whole)), placements_of(whole, part, ranks, dims))
         found[name] = known[alike]
     return found | {name: found[twin] for name, twin in tied_twins(tensors, survey.choices).items()}
 
 
 def line_of(
-    spec: Spec, config: Config, rank: Mesh, name: str, own: Mapping[str, Composition], survey: Survey, fused: bool
-) -> list[Mapping[str, Composition]]:
+    spec: Spec, config: Config, rank: Mesh, name: str, own: Mapping[str, Made], survey: Survey, fused: bool
+) -> list[Mapping[str, Made]]:
     """What each rank of a mesh dim keeps, at this rank's place on the others."""
-    line: list[Mapping[str, Composition]] = []
+    line: list[Mapping[str, Made]] = []
     for at in range(rank[name].size):
         if at == rank[name].rank:
             line.append(own)
@@ -4725,13 +4733,13 @@ def line_of(
     return line
 
 
-def composed(tensors: list[Tensor], outputs: list[Output], survey: Survey, fused: bool) -> dict[str, Composition]:
+def composed(tensors: list[Tensor], outputs: list[Output], survey: Survey, fused: bool) -> dict[str, Made]:
     """What the local tensors of one pass are made of, by name."""
     shards = cut(tensors, survey.choices)
     places: Places = {}
     if fused:
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
-    return compositions(shards, places)
+    return made_of(shards, places)
 
 
 def placements(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from shardc.runtime.choices import Stored
@@ -50,9 +50,11 @@ Places = dict[str, Place]
 
 
 def places_of(
-    outputs: Iterable[Output], tensors: Iterable[Tensor], choices: Choices, shards: Iterable[Shard]
+    outputs: Collection[Output], tensors: Iterable[Tensor], choices: Choices, shards: Iterable[Shard]
 ) -> Places:
     """The place of each shard that goes into an output. Raises SHD105, SHD212, SHD230 and SHD420, all together."""
+    if not outputs:
+        return {}
     families = {tensor.name: tensor.family for tensor in tensors}
     kept = {shard.name: shard for shard in shards}
     places: Places = {}

@@ -7,41 +7,42 @@ from functools import lru_cache
 from operator import itemgetter
 
 from shardc.runtime.buffers import Place, Places
-from shardc.runtime.regions import Spans
 from shardc.runtime.row_runs import RowRun, RowRuns, merged_rows, moved_runs
-from shardc.runtime.shards import Shard
+from shardc.runtime.shards import Layout, Shard
 
 Composition = tuple[RowRuns, ...]  # one for each dim
+Made = Layout | Composition  # the layout of a tensor of the file tells its composition
 PlacedShard = tuple[Shard, Place]
 
 
-def compositions(shards: Iterable[Shard], places: Places) -> dict[str, Composition]:
-    """The composition of every local tensor by name, in their order; an output stands where its first member does."""
+def made_of(shards: Iterable[Shard], places: Places) -> dict[str, Made]:
+    """What every local tensor is made of, by name, in their order; an output stands where its first member does."""
     members: dict[str, list[PlacedShard]] = {}
-    found: dict[str, Composition] = {}
+    found: dict[str, Made] = {}
     for shard in shards:
         place = places.get(shard.name)
         if place is None:
-            found[shard.name] = of_shard(shard)
+            found[shard.name] = shard.layout
         else:
             found[place.buffer.name] = ()
             members.setdefault(place.buffer.name, []).append((shard, place))
     return found | {name: of_output(placed) for name, placed in members.items()}
 
 
-def of_shard(shard: Shard) -> Composition:
-    """The composition of one shard; its rows have no source but itself."""
-    if shard.values is not None:
-        own = f"its own sizes {list(shard.values)}"
-        return tuple(((own, 0, size),) for size in shard.local_shape)
-    return of_regions(shard.at)
+def composition_of(made: Made) -> Composition:
+    """The composition of a local tensor."""
+    return of_layout(made) if isinstance(made, Layout) else made
 
 
 @lru_cache(maxsize=4096)
-def of_regions(at: tuple[Spans, ...]) -> Composition:
-    """The composition of a rank's regions of a tensor."""
+def of_layout(layout: Layout) -> Composition:
+    """The composition of a shard; its rows have no source but itself."""
+    if layout.values is not None:
+        own = f"its own sizes {list(layout.values)}"
+        return tuple(((own, 0, size),) for size in layout.local_shape)
     return tuple(
-        merged_rows(run for start, stop, pad in spans for run in (("", start, stop), (None, 0, pad))) for spans in at
+        merged_rows(run for start, stop, pad in spans for run in (("", start, stop), (None, 0, pad)))
+        for spans in layout.at
     )
 
 
@@ -68,7 +69,7 @@ def of_members(placed: list[PlacedShard], sources: list[str]) -> Composition:
         rows = [(own.moves[0].place, (source, 0, 1)) for (_, own), source in zip(placed, sources, strict=True)]
         is_vector = len(place.buffer.shape) > (place.element is not None)
         return (rows_in_order(rows),) if is_vector else ()
-    others = [without_dim(of_shard(member), dim) for member, _ in placed]
+    others = [without_dim(of_layout(member.layout), dim) for member, _ in placed]
     moved = [
         row
         for (member, own), source in zip(placed, told_apart(sources, others), strict=True)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from shardc.runtime.buffers import Places, places_of
 from shardc.runtime.choices import Headers
-from shardc.runtime.compositions import Composition, compositions
+from shardc.runtime.collector import collector_at_rest
+from shardc.runtime.compositions import Made, composition_of, made_of
 from shardc.runtime.config import Config
 from shardc.runtime.cutting import cut
 from shardc.runtime.errors import ShardError
@@ -29,6 +30,7 @@ class Spread(NamedTuple):
     placements: Placements | str
 
 
+@collector_at_rest()
 def spread(
     spec: Spec, config: Config, rank: Mesh, over: Sequence[str], headers: Headers | None = None, *, fused: bool = True
 ) -> dict[str, Spread]:
@@ -49,21 +51,24 @@ def spread(
     lines = {name: line_of(spec, config, rank, name, own, survey, fused) for name in cut_dims}
     found: dict[str, Spread] = {}
     known: dict[object, Spread] = {}
-    for name, composition in own.items():
-        ranks = {dim: tuple(beside.get(name) for beside in line) for dim, line in lines.items()}
-        alike = (full[name], composition, *ranks.values())
+    for name, made in own.items():
+        alike = (full[name], made, *(beside.get(name) for line in lines.values() for beside in line))
         if alike not in known:
-            shape = tuple(map(rows_in, full[name]))
-            known[alike] = Spread(shape, placements_of(full[name], composition, ranks, dims))
+            whole, part = composition_of(full[name]), composition_of(made)
+            ranks = {
+                dim: [None if (there := beside.get(name)) is None else composition_of(there) for beside in line]
+                for dim, line in lines.items()
+            }
+            known[alike] = Spread(tuple(map(rows_in, whole)), placements_of(whole, part, ranks, dims))
         found[name] = known[alike]
     return found | {name: found[twin] for name, twin in tied_twins(tensors, survey.choices).items()}
 
 
 def line_of(
-    spec: Spec, config: Config, rank: Mesh, name: str, own: Mapping[str, Composition], survey: Survey, fused: bool
-) -> list[Mapping[str, Composition]]:
+    spec: Spec, config: Config, rank: Mesh, name: str, own: Mapping[str, Made], survey: Survey, fused: bool
+) -> list[Mapping[str, Made]]:
     """What each rank of a mesh dim keeps, at this rank's place on the others."""
-    line: list[Mapping[str, Composition]] = []
+    line: list[Mapping[str, Made]] = []
     for at in range(rank[name].size):
         if at == rank[name].rank:
             line.append(own)
@@ -73,10 +78,10 @@ def line_of(
     return line
 
 
-def composed(tensors: list[Tensor], outputs: list[Output], survey: Survey, fused: bool) -> dict[str, Composition]:
+def composed(tensors: list[Tensor], outputs: list[Output], survey: Survey, fused: bool) -> dict[str, Made]:
     """What the local tensors of one pass are made of, by name."""
     shards = cut(tensors, survey.choices)
     places: Places = {}
     if fused:
         places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
-    return compositions(shards, places)
+    return made_of(shards, places)

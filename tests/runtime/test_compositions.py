@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import shardc.runtime as rt
-from shardc.runtime.compositions import compositions
+from shardc.runtime.compositions import composition_of, made_of
 from shardc.runtime.planning import rank_tensors, take_survey
 from shardc.runtime.shards import Layout
 from shardc.runtime.spreading import composed
@@ -17,7 +17,7 @@ from .tiny_model import CONFIG, SPEC, full_tensors, headers_of, mesh
 
 def test_rows_and_zeros_of_a_tensor() -> None:
     shards = rt.plan(SPEC.tensors, SPEC.formats, CONFIG, mesh(tp=(1, 2)), headers_of(full_tensors()))
-    found = compositions(shards, {})
+    found = {name: composition_of(made) for name, made in made_of(shards, {}).items()}
     assert found["embed.weight"] == ((("", 6, 10), (None, 0, 2)), (("", 0, 8),))
     assert found["qkv.weight"] == ((("", 12, 24), ("", 27, 30), ("", 33, 36)), (("", 0, 8),))
     assert found["o_proj.bias"] == (((None, 0, 8),),)
@@ -26,7 +26,8 @@ def test_rows_and_zeros_of_a_tensor() -> None:
 
 def test_sizes_of_its_own() -> None:
     layout = Layout("column_parallel", "packed", "I64", ("I64",), None, (2,), (((0, 2, 0),),), values=(4, 8))
-    assert compositions([rt.Shard("w", layout)], {}) == {"w": ((("its own sizes [4, 8]", 0, 2),),)}
+    assert made_of([rt.Shard("w", layout)], {}) == {"w": layout}
+    assert composition_of(layout) == ((("its own sizes [4, 8]", 0, 2),),)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +99,5 @@ def of_rank(
 ) -> dict[str, object]:
     rank = rt.mesh(spec.mesh, extra=dict(coordinates))
     survey = take_survey(spec.tensors, spec.formats, {}, rank, headers_of(full))
-    return dict(composed(*rank_tensors(spec.tensors, {}, rank, survey), survey, True))
+    made = composed(*rank_tensors(spec.tensors, {}, rank, survey), survey, True)
+    return {name: composition_of(one) for name, one in made.items()}

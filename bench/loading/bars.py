@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from bench.loading.catalogue import WORKLOADS
 from bench.loading.cells import CACHES, IN_ONE_PASS, OURS, Cell, Way
 from bench.loading.results import Row, Table, limit_of, ratio
 
@@ -52,6 +53,7 @@ def bars(results: dict[Cell, Table]) -> Iterator[Bar]:
     yield Bar("llama, warm: of the memcpy limit", ratio(limit_of(cell, table), table.get(ALONE, Row())), 0.65)
     for workload in ("llama", "moe"):
         yield faster(results, workload, "cold", "get_slice", 1.5)
+    for workload in WORKLOADS:
         for library in LIBRARIES:
             yield faster(results, workload, "warm", library, 5)
     for workload, least in (("llama", 4.0), ("moe", 3.0)):

@@ -79,9 +79,18 @@ def ours_of(table: Table) -> Row:
 
 
 def read_results(path: Path) -> dict[Cell, Table]:
-    """Every cell that the file has measurements of; a later measurement of the same round counts."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return tables(json.loads(line) for line in lines)
+    """Every cell that the file has measurements of."""
+    return tables(entries_of(path))
+
+
+def rounds_of(path: Path) -> int:
+    """The number of the first round that the file does not have: what is measured at different times is no pair."""
+    return max((entry["round"] + 1 for entry in entries_of(path)), default=0)
+
+
+def entries_of(path: Path) -> list[dict[str, Any]]:
+    """The measurements of a file, as they were made."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def tables(entries: Iterable[dict[str, Any]]) -> dict[Cell, Table]:

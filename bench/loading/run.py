@@ -8,7 +8,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ from bench.loading.child import ROOT, Failed
 from bench.loading.environment import interpreter
 from bench.loading.processes import Bench, ranks_of
 from bench.loading.report import report
-from bench.loading.results import read_results
+from bench.loading.results import read_results, rounds_of
 from bench.loading.table import write_section
 from bench.loading.workloads import Workload
 from bench.loading.writing import checkpoint_of
 
 RESULTS = ROOT / "bench" / "RESULTS.md"
 GPU = "gpu.txt"  # in the scratch folder
+COMPARING = -1  # the round that compares tensors and has no figures
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,8 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bench = Bench(options.python or interpreter(scratch), scratch, options.threads)
         if os.getloadavg()[0] > 1:
             print("the machine is busy: on cores that are shared, libraries that wait for their threads look slow")
+        before = rounds_of(log)
         for cell in cells(options.only, options.workloads.split(",")):
-            measure_cell(bench, cell, options.methods, options.rounds, log)
+            rounds = range(before, before + options.rounds)
+            measure_cell(bench, cell, options.methods, rounds if options.unchecked else (COMPARING, *rounds), log)
         (scratch / GPU).write_text(on_gpu(bench))
     text = report(read_results(log), (scratch / GPU).read_text())
     print(text)
@@ -62,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--scratch", type=Path, default=Path(tempfile.gettempdir()) / "shardc-bench", help="(%(default)s)")
     one.add_argument("--python", type=Path, help="an interpreter that has the peers (scratch/venv, made once)")
     one.add_argument("--keep", action="store_true", help="add to the measurements of earlier runs")
+    one.add_argument("--unchecked", action="store_true", help="do not compare tensors with the files before")
     one.add_argument("--table", action="store_true", help="measure nothing: the tables of earlier runs")
     one.add_argument("--results", type=Path, default=RESULTS, help="the file that has the section (%(default)s)")
     one.add_argument("--dry", action="store_true", help="print the tables only")
@@ -75,20 +79,20 @@ def on_gpu(bench: Bench) -> str:
     return run.stdout if run.returncode == 0 else f"{run.stdout}{run.stderr.strip().splitlines()[-1]}\n"
 
 
-def measure_cell(bench: Bench, cell: Cell, methods: str, rounds: int, log: Path) -> None:
+def measure_cell(bench: Bench, cell: Cell, methods: str, rounds: Iterable[int], log: Path) -> None:
     """Every way of a cell in turn, round after round; each is compared with the reference once, before its figures."""
     workload = WORKLOADS[cell.workload]
     left = list(ways(cell, methods))
     fresh_cache(bench, workload)
-    for number in range(-1, rounds):  # round -1 compares
+    for number in rounds:
         for way in tuple(left):
-            if number < 0 and (workload.name, cell.tp, way) in bench.compared:
+            if number == COMPARING and (workload.name, cell.tp, way) in bench.compared:
                 continue
             entry = measure_way(bench, workload, cell, way, number)
             if "reason" in entry:
                 left.remove(way)
             print(line_of(cell, way, entry), flush=True)
-            if "reason" in entry or number >= 0:
+            if "reason" in entry or number != COMPARING:
                 with log.open("a") as file:
                     file.write(json.dumps(entry) + "\n")
 
@@ -97,7 +101,7 @@ def measure_way(bench: Bench, workload: Workload, cell: Cell, way: Way, number: 
     """One measurement, or the reason why it has no figures."""
     entry: dict[str, Any] = {"cell": cell, "way": way, "round": number}
     try:
-        figures = bench.measure(workload, cell, way, check=number < 0)
+        figures = bench.measure(workload, cell, way, check=number == COMPARING)
     except Failed as failed:
         return entry | {"reason": str(failed)}
     return entry | {"ranks": len(ranks_of(cell))} | figures

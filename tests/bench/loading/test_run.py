@@ -43,6 +43,20 @@ def test_the_command_measures_and_writes_a_section(tmp_path: Path, monkeypatch: 
     ]
 
 
+def test_rounds_of_another_run_are_no_pairs_of_earlier_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WORKLOADS, "tiny", TINY_WORKLOAD)
+    options = ["--workloads", "tiny", "--only", "tiny/tp2/warm/rank", "--unchecked", "--dry"]
+    places = ["--scratch", str(tmp_path), "--python", sys.executable]
+    for more in (["--rounds", "2", "--methods", "no"], ["--quick", "--keep", "--methods", "get_slice"]):
+        assert main([*options, *more, *places]) == 0
+    (table,) = read_results(tmp_path / "results.jsonl").values()
+    assert {way.label: list(row.rounds) for way, row in table.items()} == {
+        "shardc": [0, 1, 2],
+        "limit: memcpy": [0, 1, 2],
+        "get_slice": [2],
+    }
+
+
 def test_ranks_at_once_are_a_process_each(tmp_path: Path) -> None:
     bench = Bench(Path(sys.executable), tmp_path)
     figures = bench.measure(TINY_WORKLOAD, Cell("tiny", 2, "cold", "node"), Way("get_slice", "once"), check=True)

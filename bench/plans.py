@@ -55,11 +55,18 @@ def steps(directory: Path, rounds: int) -> None:
     tensors, _ = measure("  rank_tensors", rounds, lambda: rt.rank_tensors(describe, config, mesh, survey))
     measure("  cut", rounds, lambda: rt.cut(tensors, survey.choices))
     measure("check_coverage, which a load does besides", rounds, lambda: coverage(survey, headers))
+    parts = [name.rpartition(".") for name in headers]
+    measure("bound: names spelled, looked up, in a pair", rounds, lambda: pairs(parts, headers))
 
 
 def coverage(survey: rt.Survey, headers: rt.Headers) -> None:
     """The two-sided check."""
     rt.check_coverage(survey, headers, deepseek_v3.IGNORED)
+
+
+def pairs(parts: list[tuple[str, str, str]], headers: rt.Headers) -> list[tuple[str, rt.Header]]:
+    """What no plan can do without, in the least Python: it spells each name, looks it up, and puts it beside another."""
+    return [(name, headers[name]) for name in [f"{stem}.{word}" for stem, _, word in parts]]
 
 
 def main(rounds: int) -> None:

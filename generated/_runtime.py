@@ -1806,7 +1806,7 @@ class Chooser:
         self.formats, self.headers, self.facts = formats, headers, facts
         self.words = {name.rpartition(".")[2] for name in headers or ()}
 
-    def choose(self, tensors: Iterable[Tensor]) -> Chosen:
+    def choose(self, tensors: Collection[Tensor]) -> Chosen:
         """The choices of tensors, in their order."""
         groups: dict[tuple[Family, bool], list[str]] = defaultdict(list)
         for name, family in tensors:

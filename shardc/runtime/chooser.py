@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Chooser:
         self.formats, self.headers, self.facts = formats, headers, facts
         self.words = {name.rpartition(".")[2] for name in headers or ()}
 
-    def choose(self, tensors: Iterable[Tensor]) -> Chosen:
+    def choose(self, tensors: Collection[Tensor]) -> Chosen:
         """The choices of tensors, in their order."""
         groups: dict[tuple[Family, bool], list[str]] = defaultdict(list)
         for name, family in tensors:

@@ -65,7 +65,7 @@ def coverage(survey: rt.Survey, headers: rt.Headers) -> None:
 
 
 def pairs(parts: list[tuple[str, str, str]], headers: rt.Headers) -> list[tuple[str, rt.Header]]:
-    """What no plan can do without, in the least Python: it spells each name, looks it up, and puts it beside another."""
+    """What no plan can do without, in the least Python: it spells each name, looks it up, and puts both in a pair."""
     return [(name, headers[name]) for name in [f"{stem}.{word}" for stem, _, word in parts]]
 
 

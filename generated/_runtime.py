@@ -1925,7 +1925,7 @@ def cuts_by_segment(spans: Spans, segments: tuple[int, ...]) -> Iterator[Segment
             begin += size
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Layout:
     """How a rank keeps a tensor of the file; one object for all tensors of a family that are stored alike.
 
@@ -1948,6 +1948,13 @@ class Layout:
     optional: bool = False
     tied_to: str | None = None
     values: tuple[int, ...] | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.dtype, self.load, self.shape, self.at, self.values))
 
     @cached_property
     def local_shape(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from shardc.runtime.rectangles import is_whole
 from shardc.runtime.regions import Spans, local_size
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Layout:
     """How a rank keeps a tensor of the file; one object for all tensors of a family that are stored alike.
 
@@ -34,6 +34,13 @@ class Layout:
     optional: bool = False
     tied_to: str | None = None
     values: tuple[int, ...] | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.dtype, self.load, self.shape, self.at, self.values))
 
     @cached_property
     def local_shape(self) -> tuple[int, ...]:

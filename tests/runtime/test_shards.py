@@ -35,6 +35,15 @@ def test_a_scalar() -> None:
     assert (scalar.local_shape, scalar.local_bytes, scalar.whole) == ((), 4, True)
 
 
+def test_equal_layouts_are_one_key() -> None:
+    other = replace(HALVES)
+    assert other is not HALVES
+    assert {HALVES: 1}[other] == 1
+    assert HALVES not in {replace(HALVES, load=None): 1}
+    assert HALVES not in {replace(HALVES, kind="vocab_rows"): 1}
+    assert Shard("w", HALVES) == Shard("w", other) != Shard("w", replace(HALVES, kind="vocab_rows"))
+
+
 def test_a_shard_says_what_its_layout_does() -> None:
     shard = Shard("w13.weight", replace(HALVES, values=(1, 2)))
     told = [one for one in dir(Shard) if isinstance(getattr(Shard, one), property)]

@@ -1282,7 +1282,12 @@ class Tensor(NamedTuple):
     @property
     def stem(self) -> str:
         """The name without its last `.weight`."""
-        return self.name.removesuffix(".weight")
+        return stem_of(self.name)
+
+
+def stem_of(name: str) -> str:
+    """A name without its last `.weight`."""
+    return name.removesuffix(".weight")
 
 
 Formats = Mapping[str, Format]
@@ -1808,12 +1813,12 @@ class Chooser:
 
     def choose(self, tensors: Collection[Tensor]) -> Chosen:
         """The choices of tensors, in their order."""
-        groups: dict[tuple[Family, bool], list[str]] = defaultdict(list)
+        groups: dict[tuple[Family, str], list[str]] = defaultdict(list)
         for name, family in tensors:
-            groups[family, name.endswith(".weight")].append(name)
+            groups[family, name[len(stem_of(name)) :]].append(name)
         chosen = Chosen(dict.fromkeys(name for name, _ in tensors), {})
-        for (family, is_weight), names in groups.items():
-            self.choose_group(family, ".weight" if is_weight else "", names, chosen)
+        for (family, own_end), names in groups.items():
+            self.choose_group(family, own_end, names, chosen)
         return chosen
 
     def choose_group(self, family: Family, own_end: str, names: list[str], chosen: Chosen) -> None:
@@ -2708,11 +2713,6 @@ def member_faults(name: str, members: Mapping[str, Choice], loads: Mapping[str, 
 def part_of_choice(choice: Choice, part: Part | None) -> Stored | None:
     """The file tensor that is this part."""
     return next((stored for stored in choice.stored if stored.part == part), None)
-
-
-def stem_of(name: str) -> str:
-    """A name without its last `.weight`."""
-    return name.removesuffix(".weight")
 
 
 def partly(output: str, present: list[str], absent: list[str]) -> Finding:

@@ -41,10 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bench = Bench(options.python or interpreter(scratch), scratch, options.threads)
         if os.getloadavg()[0] > 1:
             print("the machine is busy: on cores that are shared, libraries that wait for their threads look slow")
-        before = rounds_of(log)
+        first = rounds_of(log)
+        rounds = [*([] if options.unchecked else [COMPARING]), *range(first, first + options.rounds)]
         for cell in cells(options.only, options.workloads.split(",")):
-            rounds = range(before, before + options.rounds)
-            measure_cell(bench, cell, options.methods, rounds if options.unchecked else (COMPARING, *rounds), log)
+            measure_cell(bench, cell, options.methods, rounds, log)
         (scratch / GPU).write_text(on_gpu(bench))
     text = report(read_results(log), (scratch / GPU).read_text())
     print(text)

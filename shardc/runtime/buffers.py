@@ -8,12 +8,12 @@ from typing import NamedTuple
 from shardc.runtime.choices import Stored
 from shardc.runtime.cutting import Choices
 from shardc.runtime.errors import Finding, ShardError
-from shardc.runtime.members import mixed, part_of_choice, stem_of
+from shardc.runtime.members import mixed, part_of_choice
 from shardc.runtime.moves import Move, rows_interleaved, rows_kept, rows_turned
 from shardc.runtime.outputs import Output, by_name, elements, name_of
 from shardc.runtime.regions import local_size, normalise
 from shardc.runtime.shards import Shard
-from shardc.runtime.tensors import Dim, Family, Tensor
+from shardc.runtime.tensors import Dim, Family, Tensor, stem_of
 
 
 class Buffer(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from shardc.runtime.choices import Choice, Headers, choose
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.settling import Facts
-from shardc.runtime.tensors import DENSE, Family, Formats, Tensor
+from shardc.runtime.tensors import DENSE, Family, Formats, Tensor, stem_of
 
 Names = tuple[str, ...]  # those that a file may have for one tensor, its own first
 Form = tuple[tuple[str, tuple[int, ...]] | None, ...]  # dtype and shape under each name; None where there is none
@@ -33,12 +33,12 @@ class Chooser:
 
     def choose(self, tensors: Collection[Tensor]) -> Chosen:
         """The choices of tensors, in their order."""
-        groups: dict[tuple[Family, bool], list[str]] = defaultdict(list)
+        groups: dict[tuple[Family, str], list[str]] = defaultdict(list)
         for name, family in tensors:
-            groups[family, name.endswith(".weight")].append(name)
+            groups[family, name[len(stem_of(name)) :]].append(name)
         chosen = Chosen(dict.fromkeys(name for name, _ in tensors), {})
-        for (family, is_weight), names in groups.items():
-            self.choose_group(family, ".weight" if is_weight else "", names, chosen)
+        for (family, own_end), names in groups.items():
+            self.choose_group(family, own_end, names, chosen)
         return chosen
 
     def choose_group(self, family: Family, own_end: str, names: list[str], chosen: Chosen) -> None:

@@ -8,7 +8,7 @@ from shardc.runtime.choices import Choice, Stored
 from shardc.runtime.cutting import Choices
 from shardc.runtime.errors import Finding, ShardError
 from shardc.runtime.outputs import Output, by_name, name_of
-from shardc.runtime.tensors import Part, Tensor
+from shardc.runtime.tensors import Part, Tensor, stem_of
 
 NAMED = 3  # tensors that a text names before it only counts them
 
@@ -56,11 +56,6 @@ def member_faults(name: str, members: Mapping[str, Choice], loads: Mapping[str, 
 def part_of_choice(choice: Choice, part: Part | None) -> Stored | None:
     """The file tensor that is this part."""
     return next((stored for stored in choice.stored if stored.part == part), None)
-
-
-def stem_of(name: str) -> str:
-    """A name without its last `.weight`."""
-    return name.removesuffix(".weight")
 
 
 def partly(output: str, present: list[str], absent: list[str]) -> Finding:

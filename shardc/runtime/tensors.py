@@ -127,7 +127,12 @@ class Tensor(NamedTuple):
     @property
     def stem(self) -> str:
         """The name without its last `.weight`."""
-        return self.name.removesuffix(".weight")
+        return stem_of(self.name)
+
+
+def stem_of(name: str) -> str:
+    """A name without its last `.weight`."""
+    return name.removesuffix(".weight")
 
 
 Formats = Mapping[str, Format]

@@ -31,8 +31,7 @@ class Checkpoint:
 
     `architectures` are the classes that the config names, or, where it names none, the one that the table is of; those
     of an adapter's config are of the model below it, and none are given.
-    `files` says where each tensor's bytes are: (file name, begin, end), bytes [begin, end) of the whole file.
-    It is None for a table, which has no bytes.
+    `files` names the file that holds each tensor; it is None for a table, which has no bytes.
     """
 
     name: str
@@ -40,7 +39,7 @@ class Checkpoint:
     config: Config
     architectures: tuple[str, ...]
     headers: Mapping[str, Header]
-    files: Mapping[str, tuple[str, int, int]] | None
+    files: Mapping[str, str] | None
 
     @property
     def grids(self) -> Grids | None:

@@ -16,6 +16,9 @@ MAX_HEADER_BYTES = 100_000_000
 LENGTH_BYTES = 8
 """Bytes of the header's length, at the start of the file."""
 
+FIELDS = ("dtype", "shape", "data_offsets")
+"""The keys of a tensor's entry."""
+
 _MAX_DIMS = 64
 _MAX_INT = 2**63 - 1
 

@@ -10,7 +10,7 @@ from shardc.checkpoint.file_findings import bad_index, quoted, shown
 from shardc.checkpoint.headers import Header
 from shardc.checkpoint.json_text import read_json
 from shardc.checkpoint.shadowed import shadowed
-from shardc.checkpoint.stored import Stored, read_each_stored
+from shardc.checkpoint.stored import read_each_stored
 from shardc.diagnostics import Diagnostic
 from shardc.diagnostics.findings import counts
 
@@ -21,10 +21,15 @@ _USUAL_INDEX = "model.safetensors.index.json"
 
 @dataclass(slots=True)
 class Weights:
-    """Filled file by file: each tensor's header, and its (file name, begin, end), bytes [begin, end) of that file."""
+    """Filled file by file: each tensor's header, and the name of the file that holds it."""
 
     headers: dict[str, Header] = field(default_factory=dict)
-    files: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+
+    def take(self, file: str, headers: Mapping[str, Header]) -> None:
+        """Adds tensors of a file."""
+        self.headers.update(headers)
+        self.files.update(dict.fromkeys(headers, file))
 
 
 def read_weights(directory: Path) -> tuple[Weights | None, list[Diagnostic]]:
@@ -58,13 +63,11 @@ def _read_all(directory: Path, files: Sequence[str], weights: Weights) -> Iterat
     read = read_each_stored([directory / file for file in files])
     for file, (stored, findings) in zip(files, read, strict=True):
         yield from findings
+        held = stored or {}
         repeated: dict[str, list[str]] = {}
-        for name, tensor in (stored or {}).items():
-            if name in weights.files:
-                repeated.setdefault(weights.files[name][0], []).append(name)
-            else:
-                weights.headers[name] = tensor.header
-                weights.files[name] = (file, tensor.begin, tensor.end)
+        for name in [name for name in held if name in weights.files]:
+            repeated.setdefault(weights.files[name], []).append(name)
+        weights.take(file, {name: held[name] for name in held if name not in weights.files} if repeated else held)
         for other, (first, *more) in repeated.items():
             yield bad_index(
                 directory / file,
@@ -82,7 +85,7 @@ def _read_indexed(index: Path, present: set[str], weights: Weights) -> Iterator[
         yield document
         return
     weight_map = document.data.get("weight_map")
-    if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
+    if not isinstance(weight_map, dict) or set(map(type, weight_map.values())) - {str}:
         yield bad_index(
             index,
             "does not say which file holds each tensor",
@@ -91,7 +94,7 @@ def _read_indexed(index: Path, present: set[str], weights: Weights) -> Iterator[
             help="download the index again, or remove it: every *.safetensors is then read",
         )
         return
-    held: dict[str, Mapping[str, Stored]] = {}
+    other: dict[str, Mapping[str, Header]] = {}
     by_file = _by_file(weight_map)
     read = read_each_stored([index.parent / file for file in by_file if _is_plain(file) and file in present])
     for file, names in by_file.items():
@@ -102,10 +105,14 @@ def _read_indexed(index: Path, present: set[str], weights: Weights) -> Iterator[
         else:
             stored, findings = next(read)
             yield from findings
-            if stored is not None:
-                held[file] = stored
+            if stored is None:
+                continue
+            if stored.keys() == set(names):
+                weights.take(file, stored)
+            else:
+                other[file] = stored
                 yield from _take_named(index, file, names, stored, weights)
-    yield from shadowed(index, held, weight_map)
+    yield from shadowed(index, other, weight_map)
 
 
 def _is_plain(file: str) -> bool:
@@ -122,16 +129,10 @@ def _by_file(weight_map: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _take_named(
-    index: Path, file: str, names: Iterable[str], stored: Mapping[str, Stored], weights: Weights
+    index: Path, file: str, names: Iterable[str], stored: Mapping[str, Header], weights: Weights
 ) -> Iterator[Diagnostic]:
-    absent = []
-    headers, files = weights.headers, weights.files
-    for name in names:
-        if tensor := stored.get(name):
-            headers[name], begin, end = tensor
-            files[name] = (file, begin, end)
-        else:
-            absent.append(name)
+    weights.take(file, {name: stored[name] for name in names if name in stored})
+    absent = [name for name in names if name not in stored]
     if absent:
         yield bad_index(
             index,

@@ -7,6 +7,7 @@ import json
 import zlib
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from shardc.checkpoint.file_findings import broken_file, quoted, shown, unreadable
@@ -42,8 +43,10 @@ def parse_object(data: bytes) -> tuple[dict[str, object], str] | JsonError:
     """The object that UTF-8 JSON holds, and its text. Refuses duplicate keys, half surrogates, unbounded nesting."""
     try:
         text = data.decode()
-        parsed = json.loads(text, object_pairs_hook=_without_duplicates)
-        if "\\ud" in text.lower():
+        parsed = json.loads(text)
+        if not _as_many_keys(text.count(":"), parsed):
+            parsed = json.loads(text, object_pairs_hook=_without_duplicates)
+        if "\\" in text and "\\ud" in text.lower():
             json.dumps(parsed, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         return JsonError(f"not UTF-8 at byte {error.start}")
@@ -83,6 +86,22 @@ def _not_json(path: Path, error: JsonError, packed: bool) -> Diagnostic:
     located = error.line and not packed
     label = Label(Span(str(path), error.line, error.col, error.line, error.col + 1)) if located else None
     return broken_file(path, "does not hold a JSON object", expected="a JSON object", found=error.reason, label=label)
+
+
+def _as_many_keys(colons: int, parsed: object) -> bool:
+    """Whether a parsed text has a key for each of its colons: then no key stood twice in an object.
+
+    Parsing keeps one of two equal keys, while both take a colon. Colons of strings count as well: False is no proof.
+    """
+    level = [parsed]
+    while level:
+        objects = [value for value in level if type(value) is dict]
+        colons -= sum(map(len, objects))
+        if colons <= 0:
+            return colons == 0
+        lists = [value for value in level if type(value) is list]
+        level = [*chain.from_iterable(map(dict.values, objects)), *chain.from_iterable(lists)]
+    return False
 
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from shardc.checkpoint.file_findings import quoted
-from shardc.checkpoint.stored import Stored
+from shardc.checkpoint.headers import Header
 from shardc.diagnostics import Diagnostic, Value
 
 
 def shadowed(
-    index: Path, held: Mapping[str, Mapping[str, Stored]], weight_map: Mapping[str, str]
+    index: Path, held: Mapping[str, Mapping[str, Header]], weight_map: Mapping[str, str]
 ) -> Iterator[Diagnostic]:
-    """One warning, SHD413, for each file and each other file that the index prefers. `held`: what each file holds."""
+    """One warning, SHD413, for each file and each other file that the index prefers. `held`: the tensors of files."""
     for file, stored in held.items():
         preferred: dict[str, list[str]] = {}
         for name in stored:

@@ -67,12 +67,9 @@ class Evidence:
     def first_named(self, glob: str) -> tuple[str, Header] | None:
         """The first tensor of the file whose name the glob matches; of a table few names are written out."""
         matches = re.compile(translate(glob)).match
-        return next((one for one in self._candidates(glob) if matches(one[0])), None)
-
-    def _candidates(self, glob: str) -> Iterator[tuple[str, Header]]:
         if self.grids is None:
-            yield from (self.headers or {}).items()
-            return
-        for grid in self.grids.matching(glob):
-            for name in grid.names():
-                yield name, self.grids.headers[grid]
+            headers = self.headers or {}
+            first = next(filter(matches, headers), None)
+            return None if first is None else (first, headers[first])
+        written = ((name, grid) for grid in self.grids.matching(glob) for name in grid.names())
+        return next(((name, self.grids.headers[grid]) for name, grid in written if matches(name)), None)

@@ -10,7 +10,7 @@ from math import prod
 
 from shardc.layout.expr import INDEX
 from shardc.plan.grid import Grid, grid_of
-from shardc.plan.resolved import Entry
+from shardc.plan.resolved import Entry, FormatPart
 
 
 def starred(pattern: str) -> str:
@@ -59,6 +59,18 @@ class Names:
             between = self.entry.pattern.format_map({**here, last: "\0"}).split("\0")
             out += [str(i).join(between) for i in numbers]
         return tuple(out)
+
+    def of_part(self, part: FormatPart | None) -> tuple[str, ...]:
+        """The names of a format's tensor for each of these weights; None stands for the weights themselves."""
+        name = part.name if part is not None else ""
+        if name not in self._of_parts:
+            self._of_parts[name] = self.names if part is None else part.all_named(self.names)
+        return self._of_parts[name]
+
+    @cached_property
+    def _of_parts(self) -> dict[str, tuple[str, ...]]:
+        """What was asked for of parts, by the part's name: a checkpoint has 100,000s of names."""
+        return {}
 
     @cached_property
     def elements(self) -> Mapping[str, tuple[int, ...]]:

@@ -105,6 +105,8 @@ class FormatPart:
 
     def all_named(self, tensors: tuple[str, ...]) -> tuple[str, ...]:
         """Its names for many weights, which end alike: all in `.weight`, or none."""
+        if self.name == "{stem}.weight" and tensors and tensors[0].endswith(".weight"):
+            return tensors
         before, after = self.name.split("{stem}")
         end = -len(".weight") if tensors and tensors[0].endswith(".weight") else None
         return tuple([before + tensor[:end] + after for tensor in tensors])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 
 from shardc.plan.evidence import Grids, Header
 from shardc.plan.grid import Grid
@@ -41,10 +41,10 @@ class StoredPart:
     def is_scalar(self) -> bool:
         return not (self.part.dims if self.part else self.weights.entry.dims)
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """Its names, beside those of the weights."""
-        return self.weights.names if self.part is None else self.part.all_named(self.weights.names)
+        return self.weights.of_part(self.part)
 
     @property
     def first(self) -> str:
@@ -85,7 +85,7 @@ def stored(family: Names, storage: Storage) -> list[Stored]:
     if headers is None:
         return [_first_way(family, storage)]
     alike = _all_alike(family, storage, cache(partial(_by_grid, family, storage.grids))) if storage.grids else None
-    alike = alike or _all_alike(family, storage, cache(partial(_by_name, family, headers)))
+    alike = alike or _all_alike(family, storage, _by_name(family, headers))
     return [alike] if alike is not None else _one_by_one(family, storage, headers)
 
 
@@ -124,12 +124,15 @@ def _by_grid(family: Names, grids: Grids, part: FormatPart | None) -> Header | N
     return None if holder is None else grids.headers[holder]
 
 
-def _by_name(family: Names, headers: Mapping[str, Header], part: FormatPart | None) -> Header | None:
-    names = family.names if part is None else part.all_named(family.names)
-    header = headers.get(names[0])
-    if {id(header)} != set(map(id, map(headers.get, names))):
-        raise _Mixed
-    return header
+def _by_name(family: Names, headers: Mapping[str, Header]) -> HeaderOf:
+    @cache
+    def header_of(names: tuple[str, ...]) -> Header | None:
+        header = headers.get(names[0])
+        if {id(header)} != set(map(id, map(headers.get, names))):
+            raise _Mixed
+        return header
+
+    return lambda part: header_of(family.of_part(part))
 
 
 def choose(entry: Entry, storage: Storage, header_of: HeaderOf) -> Format:
@@ -162,9 +165,7 @@ def _one_by_one(family: Names, storage: Storage, headers: Mapping[str, Header]) 
     """Tensors that differ: those with the same headers, the same way."""
     parts: dict[str | None, FormatPart | None] = {None: None}
     parts |= {part.name: part for format in family.entry.formats for part in format.parts}
-    columns = [
-        map(headers.get, family.names if part is None else part.all_named(family.names)) for part in parts.values()
-    ]
+    columns = [map(headers.get, family.of_part(part)) for part in parts.values()]
     groups: dict[tuple[Header | None, ...], list[int]] = {}
     for i, key in enumerate(zip(*columns, strict=True)):
         groups.setdefault(key, []).append(i)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
+from itertools import filterfalse
 
 from shardc.diagnostics import Diagnostic
 from shardc.plan.bound import Bound
@@ -77,7 +78,7 @@ def _not_claimed(bound: Bound, headers: Mapping[str, Header]) -> list[str]:
         return [name for grid in bound.evidence.grids.headers if grid not in bound.matched for name in grid.names()]
     parts = (part for family in bound.families for part in family.stored.parts)
     claimed: set[str] = set().union(*(part.names for part in parts))
-    return [name for name in headers if name not in claimed]
+    return list(filterfalse(claimed.__contains__, headers))
 
 
 def _ignored(bound: Bound) -> Callable[[str], bool]:

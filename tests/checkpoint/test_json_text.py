@@ -12,6 +12,16 @@ def test_an_object_and_its_text() -> None:
     assert parse_object(b'{"a": [1, null]} ') == ({"a": [1, None]}, '{"a": [1, null]} ')
 
 
+def test_colons_may_stand_in_strings() -> None:
+    text = '{"a:b": "c:d", "e": [{"f": {"g": ":"}}, []]}'
+    assert parse_object(text.encode()) == ({"a:b": "c:d", "e": [{"f": {"g": ":"}}, []]}, text)
+
+
+@pytest.mark.parametrize("text", ['{"c": 1, "c": 2}', '[{"c": 1}, {"c": {}, "c": ":"}]', '{"b": [[{"c": 0, "c": 0}]]}'])
+def test_a_key_twice_is_found_wherever_it_is(text: str) -> None:
+    assert parse_object(f'{{"a": {text}}}'.encode()) == JsonError("the key `c` twice in one object")
+
+
 def test_a_whole_surrogate_pair_is_a_character() -> None:
     assert parse_object(rb'{"a": "\ud83d\ude00"}') == ({"a": "😀"}, r'{"a": "\ud83d\ude00"}')
 

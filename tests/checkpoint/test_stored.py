@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 
 from shardc.checkpoint import headers, stored
 from shardc.checkpoint.headers import Header
-from shardc.checkpoint.stored import Stored, read_stored
+from shardc.checkpoint.stored import read_stored
 from shardc.diagnostics import Diagnostic
 from shardc.spec.dtypes import SIZES
 
@@ -33,20 +33,18 @@ def test_a_file_of_safetensors_own_making(tmp_path: Path) -> None:
     stored, findings = read_stored(path)
     assert findings == []
     assert stored is not None
-    assert {name: tensor.header for name, tensor in stored.items()} == {
+    assert stored == {
         "w": Header("BF16", (2, 3)),
         "scalar": Header("F32", ()),
         "none": Header("F32", (0, 4)),
         "f8": Header("F8_E4M3", (3,)),
     }
-    _, begin, end = stored["w"]
-    assert path.read_bytes()[begin:end] == tensors["w"].view(torch.uint8).numpy().tobytes()
 
 
-def test_offsets_count_from_the_start_of_the_file(tmp_path: Path, weights: Weights) -> None:
+def test_a_header_may_end_in_spaces(tmp_path: Path, weights: Weights) -> None:
     header = b'{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}   '
     path = weights(tmp_path / "w.safetensors", header, b"xy")
-    assert read_stored(path) == ({"a": Stored(Header("U8", (2,)), 64, 66)}, [])
+    assert read_stored(path) == ({"a": Header("U8", (2,))}, [])
 
 
 @pytest.mark.parametrize("header", [b"{}", b'{"__metadata__": {"format": "pt"}}'])
@@ -215,4 +213,4 @@ def test_files_are_read_ahead_and_told_in_their_order(
     monkeypatch.setattr(stored, "read_raw_header", read)
     (missing, [finding]), (found, none) = stored.read_each_stored([tmp_path / "gone.safetensors", good])
     assert (missing, finding.code, finding.about) == (None, "SHD406", str(tmp_path / "gone.safetensors"))
-    assert (found, none) == ({"a": Stored(Header("U8", (2,)), 64, 66)}, [])
+    assert (found, none) == ({"a": Header("U8", (2,))}, [])

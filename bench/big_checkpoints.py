@@ -63,7 +63,7 @@ def write_header(path: Path, tensors: dict[str, tuple[str, tuple[int, ...]]]) ->
         end = at + nbytes(dtype, shape)
         entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, end]}
         at = end
-    text = json.dumps(entries).encode()
+    text = json.dumps(entries, separators=(",", ":")).encode()
     with path.open("wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         file.truncate(8 + len(text) + at)

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from big_checkpoints import R1_NVFP4, kimi_sized
+from big_checkpoints import R1_NVFP4, kimi_sized, write_sparse
 
 ROOT = Path(__file__).parent.parent
 SHARDC = [sys.executable, "-m", "shardc"]
@@ -30,7 +30,9 @@ def first(spec: str) -> str:
 OLD_LLAMA, OLD_GLM = first("llama"), first("glm5_next")
 NVFP4 = "specs/checkpoints/glm-5.3-flash-nvfp4.json"
 R1 = str(R1_NVFP4.relative_to(ROOT))
-KIMI = str(kimi_sized(Path(tempfile.mkdtemp())))
+SCRATCH = Path(tempfile.mkdtemp())
+KIMI = str(kimi_sized(SCRATCH))
+FILES = 160
 PLAN_R1 = [*SHARDC, "plan", "specs/deepseek_v3.yaml", "--tp", "8"]
 COMMANDS = {
     "python -c pass": [sys.executable, "-c", "pass"],
@@ -44,6 +46,8 @@ COMMANDS = {
     "verify glm-5.3-flash-nvfp4 (113,074 tensors)": [*SHARDC, "verify", NVFP4],
     "verify deepseek-r1-nvfp4 (180,364 tensors)": [*SHARDC, "verify", R1],
     "verify the same with 384 experts (269,836 tensors)": [*SHARDC, "verify", KIMI],
+    "verify deepseek-r1-nvfp4, 160 files": [*SHARDC, "verify", str(SCRATCH / "r1")],
+    "verify the same with 384 experts, 160 files": [*SHARDC, "verify", str(SCRATCH / "kimi")],
     "verify specs/checkpoints": [*SHARDC, "verify", "specs/checkpoints"],
     "plan glm5_next --config, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--config", NVFP4, "--tp", "8"],
     "plan glm5_next --checkpoint, tp=8": [*SHARDC, "plan", "specs/glm5_next.yaml", "--checkpoint", NVFP4, "--tp", "8"],
@@ -58,6 +62,8 @@ COMMANDS = {
 
 
 def main(rounds: int) -> None:
+    write_sparse(R1_NVFP4, SCRATCH / "r1", FILES)
+    write_sparse(Path(KIMI), SCRATCH / "kimi", FILES)
     seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     cpu_seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     for _ in range(rounds):

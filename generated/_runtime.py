@@ -3372,11 +3372,12 @@ Rooms = Mapping[str, Room]
 
 
 def rooms_of(part: RankPart, device: torch.device, *, separate: bool) -> Rooms:
-    """A room for each tensor that a rank gets, in the order in which the files have the first byte of each."""
+    """A room for each tensor that a rank gets, in the spec's order. They lie in the order of the files' bytes."""
     buffers: dict[str, Buffer] = {}
     for fill in sorted(part.fills, key=lambda fill: part.headers[fill.shard.name][2:4]):
         buffers.setdefault(fill.buffer.name, fill.buffer)
-    return rooms_for(buffers.values(), device, separate=separate)
+    rooms = rooms_for(buffers.values(), device, separate=separate)
+    return {fill.buffer.name: rooms[fill.buffer.name] for fill in part.fills}
 
 
 def write_unread(part: RankPart, rooms: Rooms) -> None:
@@ -3394,11 +3395,10 @@ def write_unread(part: RankPart, rooms: Rooms) -> None:
             room.memory.typed(dtype).as_strided(shape, target.strides, offset).zero_()
 
 
-def tensors_of(part: RankPart, rooms: Rooms) -> dict[str, torch.Tensor]:
-    """The local tensors by name, in the spec's order, and those that are tied to them."""
-    names = dict.fromkeys(fill.buffer.name for fill in part.fills)
-    tensors = {name: rooms[name].tensor() for name in names}
-    return tensors | {name: tensors[twin] for name, twin in part.twins.items()}
+def tensors_of(rooms: Rooms, twins: Mapping[str, str]) -> dict[str, torch.Tensor]:
+    """The local tensors by name, and those that are tied to them."""
+    tensors = {name: room.tensor() for name, room in rooms.items()}
+    return tensors | {name: tensors[twin] for name, twin in twins.items()}
 
 
 class Limits(NamedTuple):
@@ -3426,7 +3426,7 @@ class Limits(NamedTuple):
 
 KIB, MIB = 1 << 10, 1 << 20  # bytes
 LOCAL = Limits(
-    window=8 * MIB,
+    window=4 * MIB,
     direct=64 * KIB,
     parts=64,
     part=4 * KIB,
@@ -3622,16 +3622,18 @@ def is_large(piece: Piece, limits: Limits) -> bool:
     return piece.plain and piece.end - piece.begin >= limits.direct
 
 
-def taken_together(windows: Iterable[Window], limits: Limits) -> Iterator[list[Window]]:
-    """The windows of one file as threads take them: as many as lie within `span`, one at least."""
-    together: list[Window] = []
-    for window in windows:
-        if together and window.end - together[0].begin > limits.span:
-            yield together
-            together = []
-        together.append(window)
-    if together:
+def taken_together(windows: list[Window], limits: Limits) -> Iterator[list[Window]]:
+    """The windows of one file as threads take them: as many as lie within `span`, one at least.
+
+    They are taken out of the list: what has been read is not kept.
+    """
+    windows.reverse()
+    while windows:
+        together = [windows.pop()]
+        while windows and windows[-1].end - together[0].begin <= limits.span:
+            together.append(windows.pop())
         yield together
+        del together
 
 
 class SourceFile:
@@ -4092,7 +4094,10 @@ Done = Callable[[int], object]  # bytes that windows have filled
 
 
 class Jobs:
-    """The windows still to be read, handed to threads a few at a time; a file is open from its first to its last."""
+    """The windows still to be read, handed to threads a few at a time; a file is open from its first to its last.
+
+    They are taken out of `windows`: what has been read is not kept.
+    """
 
     def __init__(self, windows: Windows, limits: Limits, done: Done | None) -> None:
         self.waiting: Iterator[tuple[Location, list[Window]]] = (
@@ -4154,7 +4159,7 @@ Uploaders = Mapping[torch.device, Uploader]
 
 @contextmanager
 def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Done | None) -> Iterator[None]:
-    """Reads all windows and makes their copies while what is inside runs; all are done once it is left.
+    """Reads all windows and makes their copies while what is inside runs; all are done, and gone, once it is left.
 
     Raises the first error once all threads have stopped.
     """
@@ -4332,6 +4337,14 @@ class Options(TypedDict, total=False):
     filesystem: Any
 
 
+class Prepared(NamedTuple):
+    """What is left to do: the windows to read. Of each rank, its rooms, and what its tied tensors are tied to."""
+
+    ranks: list[tuple[Rooms, dict[str, str]]]
+    windows: Windows
+    done: Done | None
+
+
 def load(
     spec: Spec,
     checkpoint_dir: str | PathLike[str],
@@ -4364,28 +4377,42 @@ def load_ranks(
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = location(checkpoint_dir, options)
-    cast_to = cast_name(options.get("dtype"))
-    limits = LOCAL if isinstance(directory, Path) else REMOTE
-    with collector_at_rest():
-        stock = open_stock(directory, spec, meshes)
-        refuse_packed(stock.headers)
-        parts = parts_of_ranks(spec, stock, meshes, cast_to, fused=options.get("fused", True))
-        rooms = [
-            rooms_of(part, target, separate=options.get("separate", False))
-            for part, target in zip(parts, targets, strict=True)
-        ]
-        for part, own in zip(parts, rooms, strict=True):
-            write_unread(part, own)
-        files = windows_by_file(parts, rooms, limits)
-        windows = {file_of(directory, file): found for file, found in files.items()}
-        done = counted(parts, windows, options.get("progress"))
+    ranks, windows, done = prepare(spec, directory, meshes, targets, options)
+    limits = limits_of(directory)
     with carrying_out(windows, limits, options.get("threads"), done), collector_at_rest():
-        return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
+        return [tensors_of(*rank) for rank in ranks]
+
+
+@collector_at_rest()
+def prepare(
+    spec: Spec, directory: Location, meshes: Sequence[Mesh], targets: Sequence[torch.device], options: Options
+) -> Prepared:
+    """Checks everything, allocates, and writes what is not in the files. Raises ShardError before it allocates.
+
+    What the plans are made of ends here: reading needs its windows alone.
+    """
+    cast_to = cast_name(options.get("dtype"))
+    stock = open_stock(directory, spec, meshes)
+    refuse_packed(stock.headers)
+    parts = parts_of_ranks(spec, stock, meshes, cast_to, fused=options.get("fused", True))
+    separate = options.get("separate", False)
+    rooms = [rooms_of(part, target, separate=separate) for part, target in zip(parts, targets, strict=True)]
+    for part, own in zip(parts, rooms, strict=True):
+        write_unread(part, own)
+    files = windows_by_file(parts, rooms, limits_of(directory))
+    windows = {file_of(directory, file): found for file, found in files.items()}
+    ranks = [(own, part.twins) for part, own in zip(parts, rooms, strict=True)]
+    return Prepared(ranks, windows, counted(parts, windows, options.get("progress")))
 
 
 def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:
     """Where a checkpoint is. Raises SHD113 for a store that can't be opened."""
     return location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
+
+
+def limits_of(directory: Location) -> Limits:
+    """How its files are read."""
+    return LOCAL if isinstance(directory, Path) else REMOTE
 
 
 def windows_by_file(parts: list[RankPart], rooms: list[Rooms], limits: Limits) -> dict[str, list[Window]]:

@@ -15,7 +15,10 @@ Done = Callable[[int], object]  # bytes that windows have filled
 
 
 class Jobs:
-    """The windows still to be read, handed to threads a few at a time; a file is open from its first to its last."""
+    """The windows still to be read, handed to threads a few at a time; a file is open from its first to its last.
+
+    They are taken out of `windows`: what has been read is not kept.
+    """
 
     def __init__(self, windows: Windows, limits: Limits, done: Done | None) -> None:
         self.waiting: Iterator[tuple[Location, list[Window]]] = (

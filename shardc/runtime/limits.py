@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
 KIB, MIB = 1 << 10, 1 << 20  # bytes
 LOCAL = Limits(
-    window=8 * MIB,
+    window=4 * MIB,
     direct=64 * KIB,
     parts=64,
     part=4 * KIB,

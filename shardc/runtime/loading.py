@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import torch
 
@@ -19,6 +19,7 @@ from shardc.runtime.pieces import Piece, pieces_of
 from shardc.runtime.planning import Mesh
 from shardc.runtime.preparing import RankPart, cast_name, parts_of_ranks
 from shardc.runtime.presharded import open_stock
+from shardc.runtime.reader_threads import Windows
 from shardc.runtime.reading import carrying_out
 from shardc.runtime.refusals import refuse_packed
 from shardc.runtime.remote import file_of, location_of
@@ -50,6 +51,14 @@ class Options(TypedDict, total=False):
     threads: int | None
     storage_options: Mapping[str, Any] | None
     filesystem: Any
+
+
+class Prepared(NamedTuple):
+    """What is left to do: the windows to read. Of each rank, its rooms, and what its tied tensors are tied to."""
+
+    ranks: list[tuple[Rooms, dict[str, str]]]
+    windows: Windows
+    done: Done | None
 
 
 def load(
@@ -84,28 +93,42 @@ def load_ranks(
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = location(checkpoint_dir, options)
-    cast_to = cast_name(options.get("dtype"))
-    limits = LOCAL if isinstance(directory, Path) else REMOTE
-    with collector_at_rest():
-        stock = open_stock(directory, spec, meshes)
-        refuse_packed(stock.headers)
-        parts = parts_of_ranks(spec, stock, meshes, cast_to, fused=options.get("fused", True))
-        rooms = [
-            rooms_of(part, target, separate=options.get("separate", False))
-            for part, target in zip(parts, targets, strict=True)
-        ]
-        for part, own in zip(parts, rooms, strict=True):
-            write_unread(part, own)
-        files = windows_by_file(parts, rooms, limits)
-        windows = {file_of(directory, file): found for file, found in files.items()}
-        done = counted(parts, windows, options.get("progress"))
+    ranks, windows, done = prepare(spec, directory, meshes, targets, options)
+    limits = limits_of(directory)
     with carrying_out(windows, limits, options.get("threads"), done), collector_at_rest():
-        return [tensors_of(part, own) for part, own in zip(parts, rooms, strict=True)]
+        return [tensors_of(*rank) for rank in ranks]
+
+
+@collector_at_rest()
+def prepare(
+    spec: Spec, directory: Location, meshes: Sequence[Mesh], targets: Sequence[torch.device], options: Options
+) -> Prepared:
+    """Checks everything, allocates, and writes what is not in the files. Raises ShardError before it allocates.
+
+    What the plans are made of ends here: reading needs its windows alone.
+    """
+    cast_to = cast_name(options.get("dtype"))
+    stock = open_stock(directory, spec, meshes)
+    refuse_packed(stock.headers)
+    parts = parts_of_ranks(spec, stock, meshes, cast_to, fused=options.get("fused", True))
+    separate = options.get("separate", False)
+    rooms = [rooms_of(part, target, separate=separate) for part, target in zip(parts, targets, strict=True)]
+    for part, own in zip(parts, rooms, strict=True):
+        write_unread(part, own)
+    files = windows_by_file(parts, rooms, limits_of(directory))
+    windows = {file_of(directory, file): found for file, found in files.items()}
+    ranks = [(own, part.twins) for part, own in zip(parts, rooms, strict=True)]
+    return Prepared(ranks, windows, counted(parts, windows, options.get("progress")))
 
 
 def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:
     """Where a checkpoint is. Raises SHD113 for a store that can't be opened."""
     return location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
+
+
+def limits_of(directory: Location) -> Limits:
+    """How its files are read."""
+    return LOCAL if isinstance(directory, Path) else REMOTE
 
 
 def windows_by_file(parts: list[RankPart], rooms: list[Rooms], limits: Limits) -> dict[str, list[Window]]:

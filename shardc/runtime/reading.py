@@ -30,7 +30,7 @@ Uploaders = Mapping[torch.device, Uploader]
 
 @contextmanager
 def carrying_out(windows: Windows, limits: Limits, threads: int | None, done: Done | None) -> Iterator[None]:
-    """Reads all windows and makes their copies while what is inside runs; all are done once it is left.
+    """Reads all windows and makes their copies while what is inside runs; all are done, and gone, once it is left.
 
     Raises the first error once all threads have stopped.
     """

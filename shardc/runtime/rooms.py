@@ -16,11 +16,12 @@ Rooms = Mapping[str, Room]
 
 
 def rooms_of(part: RankPart, device: torch.device, *, separate: bool) -> Rooms:
-    """A room for each tensor that a rank gets, in the order in which the files have the first byte of each."""
+    """A room for each tensor that a rank gets, in the spec's order. They lie in the order of the files' bytes."""
     buffers: dict[str, Buffer] = {}
     for fill in sorted(part.fills, key=lambda fill: part.headers[fill.shard.name][2:4]):
         buffers.setdefault(fill.buffer.name, fill.buffer)
-    return rooms_for(buffers.values(), device, separate=separate)
+    rooms = rooms_for(buffers.values(), device, separate=separate)
+    return {fill.buffer.name: rooms[fill.buffer.name] for fill in part.fills}
 
 
 def write_unread(part: RankPart, rooms: Rooms) -> None:
@@ -38,8 +39,7 @@ def write_unread(part: RankPart, rooms: Rooms) -> None:
             room.memory.typed(dtype).as_strided(shape, target.strides, offset).zero_()
 
 
-def tensors_of(part: RankPart, rooms: Rooms) -> dict[str, torch.Tensor]:
-    """The local tensors by name, in the spec's order, and those that are tied to them."""
-    names = dict.fromkeys(fill.buffer.name for fill in part.fills)
-    tensors = {name: rooms[name].tensor() for name in names}
-    return tensors | {name: tensors[twin] for name, twin in part.twins.items()}
+def tensors_of(rooms: Rooms, twins: Mapping[str, str]) -> dict[str, torch.Tensor]:
+    """The local tensors by name, and those that are tied to them."""
+    tensors = {name: room.tensor() for name, room in rooms.items()}
+    return tensors | {name: tensors[twin] for name, twin in twins.items()}

@@ -95,13 +95,15 @@ def is_large(piece: Piece, limits: Limits) -> bool:
     return piece.plain and piece.end - piece.begin >= limits.direct
 
 
-def taken_together(windows: Iterable[Window], limits: Limits) -> Iterator[list[Window]]:
-    """The windows of one file as threads take them: as many as lie within `span`, one at least."""
-    together: list[Window] = []
-    for window in windows:
-        if together and window.end - together[0].begin > limits.span:
-            yield together
-            together = []
-        together.append(window)
-    if together:
+def taken_together(windows: list[Window], limits: Limits) -> Iterator[list[Window]]:
+    """The windows of one file as threads take them: as many as lie within `span`, one at least.
+
+    They are taken out of the list: what has been read is not kept.
+    """
+    windows.reverse()
+    while windows:
+        together = [windows.pop()]
+        while windows and windows[-1].end - together[0].begin <= limits.span:
+            together.append(windows.pop())
         yield together
+        del together

@@ -246,10 +246,10 @@ def test_what_is_inside_runs_meanwhile(path: Path, monkeypatch: pytest.MonkeyPat
     """What is left of the reading is waited for; its error is raised once the threads have stopped."""
     inside, seen = threading.Event(), []
     monkeypatch.setattr(reading, "read_windows", lambda _, those, *__: seen.append((inside.wait(10), those[0].begin)))
-    windows: Windows = {path: [window(piece(k * KIB, k * KIB + 8, host_memory(64))) for k in range(3)]}
-    with carrying_out(windows, ONE_BY_ONE, 2, lambda _: None):
+    windows = [window(piece(k * KIB, k * KIB + 8, host_memory(64))) for k in range(3)]
+    with carrying_out({path: list(windows)}, ONE_BY_ONE, 2, lambda _: None):
         inside.set()
     assert sorted(seen) == [(True, 0), (True, KIB), (True, 2 * KIB)]
-    with pytest.raises(ValueError, match="inside"), carrying_out(windows, ONE_BY_ONE, 2, lambda _: None):
+    with pytest.raises(ValueError, match="inside"), carrying_out({path: windows}, ONE_BY_ONE, 2, lambda _: None):
         raise ValueError("inside")
     assert open_files(path.parent) == []

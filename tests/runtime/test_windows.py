@@ -82,8 +82,10 @@ def test_a_gap_is_not_made_up_for_by_bytes_that_are_shared() -> None:
 def test_windows_that_are_taken_together() -> None:
     windows = windows_of((piece for k in (0, 1, 3, 4, 5, 9) for piece in small(k * MIB, MIB // 8)), LIMITS)
     for span, found in ((0, [1] * 6), (2 * MIB, [2, 2, 1, 1]), (5 * MIB, [4, 2]), (16 * MIB, [6])):
-        together = list(taken_together(windows, LIMITS._replace(span=span)))
+        left = list(windows)
+        together = list(taken_together(left, LIMITS._replace(span=span)))
         assert [len(those) for those in together] == found
+        assert left == []
         assert [window for those in together for window in those] == windows
 
 

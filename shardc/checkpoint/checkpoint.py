@@ -31,7 +31,6 @@ class Checkpoint:
 
     `architectures` are the classes that the config names, or, where it names none, the one that the table is of; those
     of an adapter's config are of the model below it, and none are given.
-    `files` names the file that holds each tensor; it is None for a table, which has no bytes.
     """
 
     name: str
@@ -39,7 +38,6 @@ class Checkpoint:
     config: Config
     architectures: tuple[str, ...]
     headers: Mapping[str, Header]
-    files: Mapping[str, str] | None
 
     @property
     def grids(self) -> Grids | None:
@@ -82,15 +80,15 @@ def _read_directory(path: Path, tp: int | None) -> tuple[Checkpoint | None, list
     if cut is not None:
         return None, [cut]
     config, config_findings = read_directory_config(path)
-    weights, weight_findings = read_weights(path)
+    headers, weight_findings = read_weights(path)
     findings = config_findings + weight_findings
-    if weights is not None and not weights.headers:
+    if headers is not None and not headers:
         findings.append(_no_weights(path))
-    if config is None or weights is None or counts(findings).errors:
+    if config is None or headers is None or counts(findings).errors:
         return None, findings
     name = path.resolve().name if path.name in ("", "..") else path.name
     architectures = () if config.adapter else _named(config.data)
-    return Checkpoint(name, str(path), config, architectures, weights.headers, weights.files), findings
+    return Checkpoint(name, str(path), config, architectures, headers), findings
 
 
 def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
@@ -103,7 +101,7 @@ def _read_table(path: Path) -> tuple[Checkpoint | None, list[Diagnostic]]:
     name = table_name(path)
     config = config_of(table)
     architectures = _named(config.data) or _named({"architectures": [table.data.get("architecture")]})
-    return Checkpoint(name, str(path), config, architectures, headers, None), []
+    return Checkpoint(name, str(path), config, architectures, headers), []
 
 
 def _named(config: Mapping[str, object]) -> tuple[str, ...]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from shardc.checkpoint.file_findings import bad_index, quoted, shown
@@ -19,20 +18,7 @@ _INDEX_SUFFIX = ".safetensors.index.json"
 _USUAL_INDEX = "model.safetensors.index.json"
 
 
-@dataclass(slots=True)
-class Weights:
-    """Filled file by file: each tensor's header, and the name of the file that holds it."""
-
-    headers: dict[str, Header] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-
-    def take(self, file: str, headers: Mapping[str, Header]) -> None:
-        """Adds tensors of a file."""
-        self.headers.update(headers)
-        self.files.update(dict.fromkeys(headers, file))
-
-
-def read_weights(directory: Path) -> tuple[Weights | None, list[Diagnostic]]:
+def read_weights(directory: Path) -> tuple[dict[str, Header] | None, list[Diagnostic]]:
     """Reads the headers of a directory's safetensors files: SHD406 for a broken file, SHD407 where they disagree.
 
     Where an index decides between copies of a tensor, the ones left aside are a warning, SHD413.
@@ -51,23 +37,26 @@ def read_weights(directory: Path) -> tuple[Weights | None, list[Diagnostic]]:
             help="move the indexes that are not meant, with their weights, elsewhere",
         )
         return None, [finding]
-    weights = Weights()
+    headers: dict[str, Header] = {}
     if indexes:
-        findings = list(_read_indexed(directory / indexes[0], set(present), weights))
+        findings = list(_read_indexed(directory / indexes[0], set(present), headers))
     else:
-        findings = list(_read_all(directory, [name for name in present if name.endswith(_SUFFIX)], weights))
-    return (None if counts(findings).errors else weights), findings
+        findings = list(_read_all(directory, [name for name in present if name.endswith(_SUFFIX)], headers))
+    return (None if counts(findings).errors else headers), findings
 
 
-def _read_all(directory: Path, files: Sequence[str], weights: Weights) -> Iterator[Diagnostic]:
+def _read_all(directory: Path, files: Sequence[str], headers: dict[str, Header]) -> Iterator[Diagnostic]:
+    """Adds the tensors of all files to `headers`."""
+    holders: dict[str, str] = {}
     read = read_each_stored([directory / file for file in files])
     for file, (stored, findings) in zip(files, read, strict=True):
         yield from findings
-        held = stored or {}
         repeated: dict[str, list[str]] = {}
-        for name in [name for name in held if name in weights.files]:
-            repeated.setdefault(weights.files[name], []).append(name)
-        weights.take(file, {name: held[name] for name in held if name not in weights.files} if repeated else held)
+        for name in stored or {}:
+            holder = holders.setdefault(name, file)
+            if holder != file:
+                repeated.setdefault(holder, []).append(name)
+        headers |= stored or {}
         for other, (first, *more) in repeated.items():
             yield bad_index(
                 directory / file,
@@ -79,7 +68,8 @@ def _read_all(directory: Path, files: Sequence[str], weights: Weights) -> Iterat
             )
 
 
-def _read_indexed(index: Path, present: set[str], weights: Weights) -> Iterator[Diagnostic]:
+def _read_indexed(index: Path, present: set[str], headers: dict[str, Header]) -> Iterator[Diagnostic]:
+    """Adds the tensors that an index names to `headers`, each as the file it names has it."""
     document = read_json(index)
     if isinstance(document, Diagnostic):
         yield document
@@ -108,10 +98,13 @@ def _read_indexed(index: Path, present: set[str], weights: Weights) -> Iterator[
             if stored is None:
                 continue
             if stored.keys() == set(names):
-                weights.take(file, stored)
+                headers |= stored
             else:
                 other[file] = stored
-                yield from _take_named(index, file, names, stored, weights)
+                headers |= {name: stored[name] for name in names if name in stored}
+                absent = [name for name in names if name not in stored]
+                if absent:
+                    yield _absent(index, file, absent, len(stored))
     yield from shadowed(index, other, weight_map)
 
 
@@ -128,20 +121,15 @@ def _by_file(weight_map: Mapping[str, str]) -> dict[str, list[str]]:
     return files
 
 
-def _take_named(
-    index: Path, file: str, names: Iterable[str], stored: Mapping[str, Header], weights: Weights
-) -> Iterator[Diagnostic]:
-    weights.take(file, {name: stored[name] for name in names if name in stored})
-    absent = [name for name in names if name not in stored]
-    if absent:
-        yield bad_index(
-            index,
-            f"says that {file} holds {quoted(absent[0])}",
-            expected=f"{quoted(absent[0])} in {file}",
-            found=f"a file without it (tensors: {len(stored)})",
-            help="index and weights are of different revisions: download both again",
-            same_cause=tuple(absent[1:]),
-        )
+def _absent(index: Path, file: str, absent: Sequence[str], held: int) -> Diagnostic:
+    return bad_index(
+        index,
+        f"says that {file} holds {quoted(absent[0])}",
+        expected=f"{quoted(absent[0])} in {file}",
+        found=f"a file without it (tensors: {held})",
+        help="index and weights are of different revisions: download both again",
+        same_cause=tuple(absent[1:]),
+    )
 
 
 def _bad_name(index: Path, file: str, names: Sequence[str]) -> Diagnostic:

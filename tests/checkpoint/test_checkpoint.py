@@ -34,7 +34,6 @@ def test_a_directory_of_real_files(directory: Path) -> None:
     assert checkpoint.config.data == {"hidden_size": 4}
     assert checkpoint.config.source("hidden_size") == f"{directory}/config.json:2"
     assert checkpoint.headers == {"w": Header("F32", (4,)), "v": Header("BF16", (2, 4))}
-    assert checkpoint.files == {"w": "model-00001.safetensors", "v": "model-00002.safetensors"}
 
 
 def test_paths_are_told_as_they_were_given(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +84,7 @@ def test_a_table(tmp_path: Path, name: str) -> None:
     checkpoint, findings = read_checkpoint(path)
     assert findings == []
     assert checkpoint is not None
-    assert (checkpoint.name, checkpoint.path, checkpoint.files) == ("glm-5.3", str(path), None)
+    assert (checkpoint.name, checkpoint.path) == ("glm-5.3", str(path))
     assert checkpoint.config.source("hidden_size") == f"{path}:3"
     assert checkpoint.headers == {"w": Header("F32", (4,))}
 

@@ -12,6 +12,7 @@ Weights = Callable[..., Path]
 Told = Callable[[list[Diagnostic]], list[tuple[str, object, object]]]
 
 BYTE = {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}
+SIGNED = BYTE | {"dtype": "I8"}
 NEXT_BYTE = {"dtype": "U8", "shape": [1], "data_offsets": [1, 2]}
 
 
@@ -28,9 +29,8 @@ def test_without_an_index_every_file_is_read_in_order(tmp_path: Path, weights: W
     found, findings = read_weights(tmp_path)
     assert findings == []
     assert found is not None
-    assert list(found.headers.items()) == [("x", Header("U8", (1,))), ("y", Header("U8", (1,)))]
-    assert found.headers["x"] is found.headers["y"]
-    assert found.files == {"x": "a.safetensors", "y": "b.safetensors"}
+    assert list(found.items()) == [("x", Header("U8", (1,))), ("y", Header("U8", (1,)))]
+    assert found["x"] is found["y"]
 
 
 def test_without_an_index_a_tensor_may_be_in_one_file_only(tmp_path: Path, weights: Weights, told: Told) -> None:
@@ -49,18 +49,18 @@ def test_without_an_index_a_tensor_may_be_in_one_file_only(tmp_path: Path, weigh
 
 
 def test_the_index_decides_which_file_holds_a_tensor(tmp_path: Path, weights: Weights) -> None:
-    weights(tmp_path / "a.safetensors", {"x": BYTE}, b"1")
+    weights(tmp_path / "a.safetensors", {"x": SIGNED}, b"1")
     weights(tmp_path / "b.safetensors", {"x": BYTE, "y": NEXT_BYTE}, b"12")
     weights(tmp_path / "consolidated.safetensors", b"not read")
     write_index(tmp_path, {"y": "b.safetensors", "x": "b.safetensors"})
     found, findings = read_weights(tmp_path)
     assert findings == []
     assert found is not None
-    assert found.files == {"y": "b.safetensors", "x": "b.safetensors"}
+    assert found == {"y": Header("U8", (1,)), "x": Header("U8", (1,))}
 
 
 def test_a_copy_that_the_index_leaves_aside_is_a_warning(tmp_path: Path, weights: Weights) -> None:
-    weights(tmp_path / "a.safetensors", {"x": BYTE, "y": NEXT_BYTE}, b"12")
+    weights(tmp_path / "a.safetensors", {"x": SIGNED, "y": NEXT_BYTE}, b"12")
     weights(tmp_path / "b.safetensors", {"x": BYTE, "y": NEXT_BYTE}, b"12")
     write_index(tmp_path, {"x": "b.safetensors", "y": "b.safetensors", "z": "a.safetensors"})
     found, findings = read_weights(tmp_path)
@@ -69,7 +69,7 @@ def test_a_copy_that_the_index_leaves_aside_is_a_warning(tmp_path: Path, weights
     write_index(tmp_path, {"x": "a.safetensors", "y": "b.safetensors"})
     found, findings = read_weights(tmp_path)
     assert found is not None
-    assert found.files == {"x": "a.safetensors", "y": "b.safetensors"}
+    assert found == {"x": Header("I8", (1,)), "y": Header("U8", (1,))}
     assert [(finding.message, finding.same_cause) for finding in findings] == [
         (f"{tmp_path}/a.safetensors: holds `y` too, which model.safetensors.index.json takes from b.safetensors", ()),
         (f"{tmp_path}/b.safetensors: holds `x` too, which model.safetensors.index.json takes from a.safetensors", ()),
@@ -172,4 +172,4 @@ def test_of_several_indexes_the_usual_name_decides(tmp_path: Path, weights: Weig
     found, findings = read_weights(tmp_path)
     assert findings == []
     assert found is not None
-    assert list(found.headers) == ["x"]
+    assert list(found) == ["x"]

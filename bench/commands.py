@@ -42,7 +42,7 @@ COMMANDS = {
     "import torch": [sys.executable, "-c", "import torch"],
     "import shardc.cli.check": [sys.executable, "-c", "import shardc.cli.check"],
     "--help": [*SHARDC, "--help"],
-    "check llama (3 targets, 291 tensors)": [*SHARDC, "check", "specs/llama.yaml"],
+    "check llama (7 targets, 291 tensors)": [*SHARDC, "check", "specs/llama.yaml"],
     "check glm5_next (2 targets, 189,182 tensors)": [*SHARDC, "check", "specs/glm5_next.yaml"],
     "check all of specs/": [*SHARDC, "check"],
     "build --check": [*SHARDC, "build", "--check"],

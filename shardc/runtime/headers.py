@@ -18,6 +18,7 @@ from shardc.runtime.locations import Location
 
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
+MAX_DIMS = 64
 FIELDS = ("dtype", "shape", "data_offsets")
 
 
@@ -75,6 +76,8 @@ def tidy_headers(entries: dict[str, Any], file: str, data_start: int, file_bytes
         return None
     dtypes, shapes, offsets = ([entry.get(field) for entry in values] for field in FIELDS)
     if not all_are(str, dtypes) or not all_are(list, chain(shapes, offsets)) or set(map(len, offsets)) - {2}:
+        return None
+    if max(map(len, shapes), default=0) > MAX_DIMS:
         return None
     flat = list(chain.from_iterable(offsets))
     if not all_are(int, chain(flat, chain.from_iterable(shapes))):
@@ -147,6 +150,8 @@ def entry_fault(entry: Any) -> str | None:
         return f"dtype {dtype!r} is unknown"
     if not are_sizes(shape):
         return f"shape {shape!r} is not a list of sizes"
+    if len(shape) > MAX_DIMS:
+        return f"shape of {len(shape)} dims, over the limit of {MAX_DIMS}"
     if not are_sizes(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         return f"data_offsets {offsets!r} are not [begin, end]"
     found, expected = offsets[1] - offsets[0], nbytes(dtype, tuple(shape))

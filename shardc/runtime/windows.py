@@ -106,4 +106,3 @@ def taken_together(windows: list[Window], limits: Limits) -> Iterator[list[Windo
         while windows and windows[-1].end - together[0].begin <= limits.span:
             together.append(windows.pop())
         yield together
-        del together

@@ -89,6 +89,7 @@ def test_broken_headers(tmp_path: Path, content: bytes, text: str) -> None:
         (entry("F32", [-2], 0, 8), "shape [-2] is not a list of sizes"),
         (entry("F32", [True], 0, 8), "shape [True] is not a list of sizes"),
         (entry("F32", 2, 0, 8), "shape 2 is not a list of sizes"),  # type: ignore[arg-type]
+        (entry("U8", [1] * 65, 0, 1), "shape of 65 dims, over the limit of 64"),
         (entry("F32", [2], 8, 0), "data_offsets [8, 0] are not [begin, end]"),
         (entry("F32", [2], 0.0, 8), "data_offsets [0.0, 8] are not [begin, end]"),  # type: ignore[arg-type]
         (entry("F32", [3], 0, 8), "8 bytes in the file, but F32 [3] takes 12"),

@@ -2126,10 +2126,16 @@ def layouts_of(family: Family, choice: Choice) -> tuple[list[Layout], list[Findi
     findings: list[Finding] = []
     for stored in choice.stored:
         try:
-            layouts.append(layout_of(family, choice.format, stored))
+            layouts.append(one_of_equal(layout_of(family, choice.format, stored)))
         except ShardError as error:
             findings += error.findings
     return layouts, findings
+
+
+@lru_cache(maxsize=4096)
+def one_of_equal(layout: Layout) -> Layout:
+    """The first of equal layouts: one that is met again is known by its identity."""
+    return layout
 
 
 def layout_of(family: Family, format: str, stored: Stored) -> Layout:
@@ -4587,9 +4593,10 @@ def made_of(shards: Iterable[Shard], places: Places) -> dict[str, Made]:
     members: dict[str, list[PlacedShard]] = {}
     found: dict[str, Made] = {}
     for shard in shards:
-        place = places.get(shard.name)
+        name, layout = shard
+        place = places.get(name)
         if place is None:
-            found[shard.name] = shard.layout
+            found[name] = layout
         else:
             found[place.buffer.name] = ()
             members.setdefault(place.buffer.name, []).append((shard, place))
@@ -4772,11 +4779,13 @@ def spread(
     cut_dims = [name for name in dims if name in rank and rank[name].size > 1]
     lines = {name: line_of(spec, config, rank, name, own, survey, fused) for name in cut_dims}
     found: dict[str, Spread] = {}
-    known: dict[object, Spread] = {}
-    for name, made in own.items():
-        alike = (full[name], made, *(beside.get(name) for line in lines.values() for beside in line))
+    # Equal layouts are one object, which all of these keep alive: alike are tensors of the same objects on all ranks.
+    columns = [full, own, *(beside for line in lines.values() for beside in line)]
+    identities = zip(*(map(id, map(column.get, own)) for column in columns), strict=True)
+    known: dict[tuple[int, ...], Spread] = {}
+    for name, alike in zip(own, identities, strict=True):
         if alike not in known:
-            whole, part = composition_of(full[name]), composition_of(made)
+            whole, part = composition_of(full[name]), composition_of(own[name])
             ranks = {
                 dim: [None if (there := beside.get(name)) is None else composition_of(there) for beside in line]
                 for dim, line in lines.items()

@@ -20,9 +20,10 @@ def made_of(shards: Iterable[Shard], places: Places) -> dict[str, Made]:
     members: dict[str, list[PlacedShard]] = {}
     found: dict[str, Made] = {}
     for shard in shards:
-        place = places.get(shard.name)
+        name, layout = shard
+        place = places.get(name)
         if place is None:
-            found[shard.name] = shard.layout
+            found[name] = layout
         else:
             found[place.buffer.name] = ()
             members.setdefault(place.buffer.name, []).append((shard, place))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 from shardc.runtime.choices import Choice, Stored, Way
 from shardc.runtime.collector import collector_at_rest
@@ -61,10 +61,16 @@ def layouts_of(family: Family, choice: Choice) -> tuple[list[Layout], list[Findi
     findings: list[Finding] = []
     for stored in choice.stored:
         try:
-            layouts.append(layout_of(family, choice.format, stored))
+            layouts.append(one_of_equal(layout_of(family, choice.format, stored)))
         except ShardError as error:
             findings += error.findings
     return layouts, findings
+
+
+@lru_cache(maxsize=4096)
+def one_of_equal(layout: Layout) -> Layout:
+    """The first of equal layouts: one that is met again is known by its identity."""
+    return layout
 
 
 def layout_of(family: Family, format: str, stored: Stored) -> Layout:

@@ -50,11 +50,13 @@ def spread(
     cut_dims = [name for name in dims if name in rank and rank[name].size > 1]
     lines = {name: line_of(spec, config, rank, name, own, survey, fused) for name in cut_dims}
     found: dict[str, Spread] = {}
-    known: dict[object, Spread] = {}
-    for name, made in own.items():
-        alike = (full[name], made, *(beside.get(name) for line in lines.values() for beside in line))
+    # Equal layouts are one object, which all of these keep alive: alike are tensors of the same objects on all ranks.
+    columns = [full, own, *(beside for line in lines.values() for beside in line)]
+    identities = zip(*(map(id, map(column.get, own)) for column in columns), strict=True)
+    known: dict[tuple[int, ...], Spread] = {}
+    for name, alike in zip(own, identities, strict=True):
         if alike not in known:
-            whole, part = composition_of(full[name]), composition_of(made)
+            whole, part = composition_of(full[name]), composition_of(own[name])
             ranks = {
                 dim: [None if (there := beside.get(name)) is None else composition_of(there) for beside in line]
                 for dim, line in lines.items()

@@ -121,6 +121,15 @@ def test_tensors_of_one_family_share_all_but_their_names() -> None:
     assert first.layout is second.layout
 
 
+def test_families_that_are_cut_alike_share_a_layout() -> None:
+    """Layers have families of their own; what they are made of is compared by identity (spreading)."""
+    families = [Family((16, 8), "column_parallel", BF16, at={0: at}) for at in (((4, 8),), ((4, 8, 0),), ((0, 4),))]
+    tensors = [Tensor(f"{n}.weight", family) for n, family in enumerate(families)]
+    first, same, other = cut(tensors, Chooser({}, None, {}).choose(tensors).choices)
+    assert first.layout is same.layout
+    assert first.layout != other.layout
+
+
 def test_tensors_that_the_file_lacks_are_left_out() -> None:
     assert cut([weight()], {"up.weight": None}) == []
 

@@ -136,9 +136,10 @@ def windows_by_file(parts: list[RankPart], rooms: list[Rooms], limits: Limits) -
     pieces: dict[str, list[Piece]] = defaultdict(list)
     for part, own in zip(parts, rooms, strict=True):
         for fill in part.fills:
-            if fill.shard.values is None:
-                header = part.headers[fill.shard.name]
-                pieces[header.file] += pieces_of(fill, header, own[fill.buffer.name], limits)
+            (name, layout), buffer, _ = fill
+            if layout.values is None:
+                header = part.headers[name]
+                pieces[header.file] += pieces_of(fill, header, own[buffer.name], limits)
     return {file: windows_of(pieces[file], limits) for file in sorted(pieces)}
 
 

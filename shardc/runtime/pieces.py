@@ -52,21 +52,23 @@ class Piece(NamedTuple):
         return self.memory.bytes[begin:end]
 
 
-def pieces_of(fill: Fill, header: Header, room: Room, limits: Limits) -> Iterator[Piece]:
+def pieces_of(fill: Fill, header: Header, room: Room, limits: Limits) -> list[Piece]:
     """The copies of a shard, each of a window at most."""
-    name, layout = fill.shard
-    dtype, cast = TORCH_DTYPES[layout.dtype], TORCH_DTYPES[layout.local_dtype]
-    start = room.offset // cast.itemsize
-    for begin, end, copy in cuts_of(layout, fill.placing, limits):
-        plain = dtype == cast and copy.contiguous
-        yield Piece(header.begin + begin, header.begin + end, name, copy, start, room.memory, dtype, cast, plain)
+    (name, layout), _, placing = fill
+    _, memory, offset = room
+    at, dtype, cast = header.begin, TORCH_DTYPES[layout.dtype], TORCH_DTYPES[layout.local_dtype]
+    start = offset // cast.itemsize
+    return [
+        Piece(at + begin, at + end, name, copy, start, memory, dtype, cast, plain)
+        for begin, end, copy, plain in cuts_of(layout, placing, limits)
+    ]
 
 
 @lru_cache(maxsize=4096)
-def cuts_of(layout: Layout, placing: Placing, limits: Limits) -> tuple[tuple[int, int, Copy], ...]:
-    """(first byte, byte after the last, copy) of every copy of a window at most, counted from the full tensor's start.
+def cuts_of(layout: Layout, placing: Placing, limits: Limits) -> tuple[tuple[int, int, Copy, bool], ...]:
+    """(first byte, byte after the last, copy, plain) of every copy of a window at most; see `Piece`.
 
-    Its source counts from that first byte.
+    The bytes count from the full tensor's start, and the copy's source from the first of them.
     """
     found = []
     itemsize = TORCH_DTYPES[layout.dtype].itemsize
@@ -74,7 +76,8 @@ def cuts_of(layout: Layout, placing: Placing, limits: Limits) -> tuple[tuple[int
         for copy in cut_copy(whole, limits.window // itemsize, limits.row_gap // itemsize):
             begin = copy.source.offset * itemsize
             end = begin + reach(copy.shape, copy.source.strides) * itemsize
-            found.append((begin, end, copy._replace(source=Block(0, copy.source.strides))))
+            plain = layout.dtype == layout.local_dtype and copy.contiguous
+            found.append((begin, end, copy._replace(source=Block(0, copy.source.strides)), plain))
     return tuple(found)
 
 

@@ -40,7 +40,8 @@ class Layout:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.dtype, self.load, self.shape, self.at, self.values))
+        own = (self.kind, self.format, self.dtype, self.dtypes, self.load, self.shape, self.at)
+        return hash((*own, self.optional, self.tied_to, self.values))
 
     @cached_property
     def local_shape(self) -> tuple[int, ...]:

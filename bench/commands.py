@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -96,4 +97,7 @@ def cpu_of_children() -> float:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    try:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    finally:
+        shutil.rmtree(SCRATCH)

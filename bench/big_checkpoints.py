@@ -13,6 +13,8 @@ from shardc.spec.dtypes import nbytes
 R1_NVFP4 = Path(__file__).parent.parent / "specs/checkpoints/deepseek-r1-nvfp4.json"
 #: Experts of Kimi-K2.5, in a model that is like DeepSeek-R1 otherwise.
 KIMI_EXPERTS = 384
+#: Files that a checkpoint is written in.
+FILES = 160
 
 
 def kimi_sized(folder: Path) -> Path:
@@ -32,17 +34,17 @@ def kimi_sized(folder: Path) -> Path:
     return path
 
 
-def write_sparse(table: Path, directory: Path, files: int) -> None:
-    """A checkpoint directory of a table: so many files, layer by layer, each a header and a hole for its data."""
+def write_sparse(table: Path, directory: Path) -> None:
+    """A checkpoint directory of a table: `FILES` files, layer by layer, each a header and a hole for its data."""
     checkpoint, _ = read_checkpoint(table)
     assert checkpoint is not None
     directory.mkdir(parents=True)
     (directory / "config.json").write_text(json.dumps(checkpoint.config.data))
     names = sorted(checkpoint.headers, key=layer_and_name)
-    each = -(-len(names) // files)
+    each = -(-len(names) // FILES)
     weight_map = {}
-    for number in range(files):
-        file = f"model-{number + 1:05}-of-{files:05}.safetensors"
+    for number in range(FILES):
+        file = f"model-{number + 1:05}-of-{FILES:05}.safetensors"
         held = names[number * each : (number + 1) * each]
         write_header(directory / file, {name: tuple(checkpoint.headers[name]) for name in held})
         weight_map |= dict.fromkeys(held, file)

@@ -35,7 +35,6 @@ NVFP4 = "specs/checkpoints/glm-5.3-flash-nvfp4.json"
 R1 = str(R1_NVFP4.relative_to(ROOT))
 SCRATCH = Path(tempfile.mkdtemp())
 KIMI = str(kimi_sized(SCRATCH))
-FILES = 160
 ENVIRONMENT = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(SCRATCH / "bytecode")}
 PLAN_R1 = [*SHARDC, "plan", "specs/deepseek_v3.yaml", "--tp", "8"]
 COMMANDS = {
@@ -66,8 +65,8 @@ COMMANDS = {
 
 
 def main(rounds: int) -> None:
-    write_sparse(R1_NVFP4, SCRATCH / "r1", FILES)
-    write_sparse(Path(KIMI), SCRATCH / "kimi", FILES)
+    write_sparse(R1_NVFP4, SCRATCH / "r1")
+    write_sparse(Path(KIMI), SCRATCH / "kimi")
     seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     cpu_seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     for command in COMMANDS.values():

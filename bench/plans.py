@@ -18,13 +18,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from big_checkpoints import R1_NVFP4, kimi_sized, write_sparse
+from big_checkpoints import FILES, R1_NVFP4, kimi_sized, write_sparse
 
 from generated import _runtime as rt
 from generated import deepseek_v3
 from shardc.checkpoint import read_checkpoint
 
-FILES = 160
 RANK = {"tp": (1, 8)}
 
 
@@ -74,7 +73,7 @@ def main(rounds: int) -> None:
         folder = Path(temporary)
         for table in (R1_NVFP4, kimi_sized(folder)):
             print(table.stem)
-            write_sparse(table, folder / table.stem, FILES)
+            write_sparse(table, folder / table.stem)
             steps(folder / table.stem, rounds)
 
 

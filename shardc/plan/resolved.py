@@ -105,10 +105,11 @@ class FormatPart:
 
     def all_named(self, tensors: tuple[str, ...]) -> tuple[str, ...]:
         """Its names for many weights, which end alike: all in `.weight`, or none."""
-        if self.name == "{stem}.weight" and tensors and tensors[0].endswith(".weight"):
+        are_weights = bool(tensors) and tensors[0].endswith(".weight")
+        if are_weights and self.name == "{stem}.weight":
             return tensors
         before, after = self.name.split("{stem}")
-        end = -len(".weight") if tensors and tensors[0].endswith(".weight") else None
+        end = -len(".weight") if are_weights else None
         return tuple([before + tensor[:end] + after for tensor in tensors])
 
 

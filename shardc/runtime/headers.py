@@ -77,14 +77,14 @@ def tidy_headers(entries: dict[str, Any], file: str, data_start: int, file_bytes
     dtypes, shapes, offsets = ([entry.get(field) for entry in values] for field in FIELDS)
     if not all_are(str, dtypes) or not all_are(list, chain(shapes, offsets)) or set(map(len, offsets)) - {2}:
         return None
-    if max(map(len, shapes), default=0) > MAX_DIMS:
-        return None
     flat = list(chain.from_iterable(offsets))
     if not all_are(int, chain(flat, chain.from_iterable(shapes))):
         return None
     kinds = list(zip(dtypes, map(tuple, shapes), strict=True))
     distinct = set(kinds)
-    if any(dtype not in TORCH_DTYPES or min(shape, default=0) < 0 for dtype, shape in distinct):
+    if not all(
+        dtype in TORCH_DTYPES and len(shape) <= MAX_DIMS and are_sizes(list(shape)) for dtype, shape in distinct
+    ):
         return None
     begins, ends = [data_start + begin for begin in flat[::2]], [data_start + end for end in flat[1::2]]
     sizes = {kind: nbytes(*kind) for kind in distinct}

@@ -51,6 +51,7 @@ def test_an_output_lies_where_its_first_tensor_does() -> None:
         Fill(shard("first", ((0, 2, 0),)), out, Placing((6,), None, 0, moves[0])),
     ]
     rooms = rooms_of(RankPart(fills, {}, HEADERS), CPU, separate=False)
+    assert list(rooms) == ["out", "early"]
     assert {name: room.offset for name, room in rooms.items()} == {"out": 0, "early": 64}
 
 

@@ -33,15 +33,19 @@ class LateCopies(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class LateStream:
-    """Copies are made in their order by one thread, each after a pause; `mark` waits for those before it."""
+    """Copies are made in their order by one thread, each after a pause; `mark` waits for those before it.
+
+    It fails at an entry. Those after it go on once `known` is set, as it is where the reader hears of the failure.
+    """
 
     non_blocking = True
 
-    def __init__(self, pause: float = 0.001, fail_at: int | None = None) -> None:
+    def __init__(self, pause: float = 0.001, fail_at: int | None = None, known: Event | None = None) -> None:
         self.queue: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self.pause = Event()
         self.seconds = pause
         self.fail_at = fail_at
+        self.known = known
         self.entries = 0
         self.lock = Lock()
         self.thread = Thread(target=self.run, daemon=True)
@@ -57,6 +61,8 @@ class LateStream:
         with self.lock:
             self.entries += 1
             entry = self.entries
+        if self.fail_at and self.known and entry > self.fail_at:
+            assert self.known.wait(10), "the failure is not told"
         with LateCopies(self.queue.put):
             yield
         if entry == self.fail_at:

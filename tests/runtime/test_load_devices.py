@@ -1,6 +1,7 @@
 """The whole way to a device: a fake one whose copies are made late, and CUDA."""
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -26,11 +27,19 @@ def test_the_whole_way_to_a_device(big: Path, monkeypatch: pytest.MonkeyPatch, f
     assert stream.entries > 10
 
 
-@pytest.mark.parametrize(("threads", "most"), [(1, 5), (4, 11)])
+@pytest.mark.parametrize(("threads", "most"), [(1, 5), (4, 8)])
 def test_a_device_that_fails(big: Path, monkeypatch: pytest.MonkeyPatch, threads: int, most: int) -> None:
     """Other threads end what they have taken, here a window each, and begin no more."""
+    known = Event()
+
+    class Watched(reading.Jobs):
+        def stop(self) -> None:
+            super().stop()
+            known.set()
+
+    monkeypatch.setattr(reading, "Jobs", Watched)
     monkeypatch.setattr(loading, "LOCAL", LOCAL._replace(span=0))
-    stream = LateStream(fail_at=5)
+    stream = LateStream(fail_at=5, known=known)
     monkeypatch.setattr(reading, "uploaders_for", device_of(stream))
     with pytest.raises(RuntimeError, match="the device is lost"):
         rt.load_ranks(big_spec(), big, TP4, threads=threads)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec.structs
 import yaml
 
 from shardc.emit.tree import Tree
@@ -104,7 +105,7 @@ class Fault:
         splits = dict(plan.splits)
         for axis, spans in self.shares.items():
             shares = tuple(Share(start, stop) for start, stop in spans)
-            splits[axis, ()] = replace(splits[axis, ()], shares=shares)
+            splits[axis, ()] = msgspec.structs.replace(splits[axis, ()], shares=shares)
         return Plan(plan.bound, plan.mesh, splits)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from shardc.checkpoint.configs import Config, config_of, read_directory_config
 from shardc.checkpoint.file_findings import broken_file, unreadable
@@ -25,8 +26,7 @@ TABLE_SUFFIXES = (".json", ".json.gz")
 _EXPECTED = "a directory of config.json and *.safetensors, or a tensor table (.json, .json.gz)"
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """A directory of safetensors files, or a tensor table; `path` is as the user gave it.
 
     `architectures` are the classes that the config names, or, where it names none, the one that the table is of; those

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.checkpoint.json_text import JsonFile, read_json
 from shardc.checkpoint.key_positions import find_key
@@ -14,8 +16,7 @@ ADAPTER = "adapter"
 """The key under which a directory's config has what its adapter_config.json says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """The data of a config and the text that it was read from.
 
     `within` are the keys that lead from the text's outermost object to the data: `("config",)` in a tensor table.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from shardc.diagnostics import Diagnostic, Label, Value
 
@@ -17,8 +18,7 @@ _repr.maxstring = _repr.maxother = 80
 _repr.maxlist = _repr.maxdict = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """One thing wrong with one tensor of a file. Faults of the same `problem` are one finding."""
 
     name: str

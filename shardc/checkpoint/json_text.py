@@ -6,9 +6,10 @@ import gzip
 import json
 import zlib
 from collections import Counter
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+
+from msgspec import Struct
 
 from shardc.checkpoint.file_findings import broken_file, quoted, shown, unreadable
 from shardc.diagnostics import Diagnostic, Label, Span
@@ -17,8 +18,7 @@ MAX_JSON_BYTES = 100_000_000
 """Bytes of a JSON file, after decompression, that are read at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonFile:
+class JsonFile(Struct, frozen=True):
     """A JSON file that holds an object: its path as given, its (decompressed) text and the object."""
 
     path: Path
@@ -26,8 +26,7 @@ class JsonFile:
     data: dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class JsonError:
+class JsonError(Struct, frozen=True):
     """Why a text is not a JSON object; `line` and `col` count from 1, and are 0 where unknown."""
 
     reason: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.checkpoint.file_findings import Fault, shown
 from shardc.checkpoint.headers import Header, as_shape, header, is_pair
@@ -16,8 +17,7 @@ _FIELDS = {"name", "index", "dtype", "shape"}
 _EXPECTED = '{"name": text with {0}, {1}, …, "index": [[[first, last], …], …], "dtype": name, "shape": [sizes]}'
 
 
-@dataclass(frozen=True, slots=True)
-class TensorGroup:
+class TensorGroup(Struct, frozen=True):
     """The tensors `literals[0] n0 literals[1] n1 … literals[k]`, for each n_i in `indices[i]`, all with one header."""
 
     literals: tuple[str, ...]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+from msgspec import Struct
 
 from shardc.cli.mesh_options import by_name, check_mesh_dims
 from shardc.cli.output import format_option
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 F = TypeVar("F")
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(Struct, frozen=True):
     """Of the command line. mesh: the size of every mesh dim that was given; ranks: None for all."""
 
     out: Path

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from shardc.cli.output import HELP, format_option
 from shardc.cli.progress import progress_bar
@@ -18,8 +18,7 @@ from shardc.plan.as_text import size
 _DCP = ".metadata"
 
 
-@dataclass(frozen=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     directory: Path
     out: Path
     jobs: int | None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import click
+from msgspec import Struct
 
 from shardc.checkpoint import TABLE_SUFFIXES, table_name
 from shardc.review import git
@@ -15,8 +15,7 @@ _SPEC = ".yaml"
 _RECORDED = "checkpoints"
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(Struct, frozen=True):
     """Spec files, by the path that both sides have them at, and recorded checkpoints by name.
 
     `written` is where a commit's files were written to; `ref` names the commit, "" for files as they are.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from shardc.checkpoint import Checkpoint, read_checkpoint
 from shardc.cli.spec_folder import SpecFolder
@@ -16,8 +18,7 @@ from shardc.rules import claims, coverage, outputs
 from shardc.rules.sizes import valid_sizes
 
 
-@dataclass
-class Verified:
+class Verified(Struct):
     """What came of one checkpoint: its path and name, the spec's file, and what was counted, None where unknown.
 
     `valid_tp` are the sizes of tp up to 64 that work with one rank on every other mesh dim. `chosen` says why this

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from shardc.cli.output import FOR_PEOPLE, drawn, report
 from shardc.cli.verified import Verified

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from shardc.checkpoint import Checkpoint, read_checkpoint
 from shardc.cli.sides import Side
@@ -22,13 +23,11 @@ from shardc.spec.read import read_spec
 _Read = Mapping[str, tuple[str, Version]]
 
 
-@dataclass
 class Recorded:
     """The recorded checkpoints of one side; each is read when it is asked for."""
 
-    side: Side
-
-    def __post_init__(self) -> None:
+    def __init__(self, side: Side) -> None:
+        self.side = side
         self._read: dict[str, Checkpoint | None] = {}
 
     def find(self, name: str) -> Checkpoint | None:

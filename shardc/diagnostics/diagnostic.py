@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 Severity = Literal["error", "warning", "hint"]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(Struct, frozen=True, order=True):
     """A stretch of a text file. Lines and columns count from 1; `end_col` is the column after the last character."""
 
     file: str
@@ -20,16 +20,14 @@ class Span:
     end_col: int
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """Words under a stretch of text; the primary label of a finding may have none."""
 
     span: Span
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A number (or word) a finding depends on, and where it came from: `specs/checkpoints/x.json:9`, `target x`."""
 
     name: str
@@ -37,8 +35,7 @@ class Value:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One finding: what is wrong, where, with which values, what would be legal, and one next step.
 
     `valid` names a mesh dim (or another choice) and lists its legal values.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from shardc.diagnostics.diagnostic import Label, Severity
 from shardc.diagnostics.marker_rows import Marker, marker_rows
@@ -13,8 +14,7 @@ from shardc.diagnostics.style import Style
 from shardc.diagnostics.visible import visible
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A label to draw: `^^^^` in the colour of `severity` where it is the primary one, else `----` in the gutter's."""
 
     label: Label
@@ -26,8 +26,7 @@ class Mark:
         return self.label.span.line
 
 
-@dataclass(frozen=True, slots=True)
-class Gutter:
+class Gutter(Struct, frozen=True):
     """The left margin, `width` columns for the line numbers."""
 
     width: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+
+from msgspec.structs import asdict
 
 from shardc.diagnostics.codes import NAMES
 from shardc.diagnostics.diagnostic import Diagnostic

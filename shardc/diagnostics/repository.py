@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+
+class Repository(Struct, frozen=True):
     """A repository's root, an absolute path without links."""
 
     root: Path

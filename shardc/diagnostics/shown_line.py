@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from shardc.diagnostics.visible import columns, visible
 
@@ -12,8 +13,7 @@ _TAB = " " * 4
 _CUT = "…"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLine:
+class ShownLine(Struct, frozen=True):
     """The printed `text`, and `starts[i]`: the screen column, from 0, of character `first + i` of the file's line.
 
     `starts` has one entry more than characters shown, for the position after the last one.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, groupby
 from operator import attrgetter
+
+from msgspec import Struct, field
 
 from shardc.emit.axes import index_values, options
 from shardc.emit.brackets import WIDTH, Code, call, dict_of, lines, prefixed
@@ -21,8 +22,7 @@ from shardc.plan.stages import Ends
 from shardc.plan.summed import inputs_of
 
 
-@dataclass
-class Body:
+class Body(Struct):
     """Collects lines of the function `tensors(config, mesh, granule)`."""
 
     resolved: Resolved

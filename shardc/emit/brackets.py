@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 WIDTH = 120
 INDENT = "    "
 
 
-@dataclass(frozen=True, slots=True)
-class Bracket:
+class Bracket(Struct, frozen=True):
     """`head` and what opens, the items, what closes: a call, a tuple, a dict entry that holds one.
 
     No comma separates the clauses of a generator.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.emit.brackets import Code, flat, generated, prefixed, tuple_of
 from shardc.emit.pieces import EachRun, Indices, Piece, Pieces, Repeat, depth, total
@@ -15,8 +17,7 @@ from shardc.plan.region_limit import is_round_robin
 from shardc.plan.resolved import Axis
 
 
-@dataclass(frozen=True)
-class Dims:
+class Dims(Struct, frozen=True):
     """Writes dims, given the axes in scope, and the lets that have variables of their own.
 
     A let has a variable of its own that holds its full size.

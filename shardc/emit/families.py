@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import count
+
+from msgspec import Struct
 
 from shardc.emit.brackets import Code, call, dict_of, flat, prefixed, tuple_of
 from shardc.emit.dims import Dims
@@ -20,8 +21,7 @@ from shardc.plan.resolved import Entry, Resolved
 _CAN_FAIL = ("rt.exact", "rt.ceil_div", "rt.per")
 
 
-@dataclass(frozen=True)
-class Families:
+class Families(Struct, frozen=True):
     """Writes families, given the variables of regions and the names that are taken."""
 
     resolved: Resolved

@@ -95,10 +95,11 @@ def _formats(resolved: Resolved) -> Code:
 def _format(format: Format) -> Code:
     items: list[Code] = [tuple_of([_part(part) for part in format.parts])]
     if format.sizes:
-        sizes = [_fact(name, size.keys, str(size.otherwise)) for name, size in format.sizes.items()]
+        sizes = [_fact(size.name, size.keys, str(size.otherwise)) for size in format.sizes]
         items.append(prefixed("sizes=", dict_of(sizes)))
     if format.flags:
-        flags = [_fact(n, flag.keys, quote(flag.part) if flag.part else "None") for n, flag in format.flags.items()]
+        parts = [quote(flag.part) if flag.part else "None" for flag in format.flags]
+        flags = [_fact(flag.name, flag.keys, part) for flag, part in zip(format.flags, parts, strict=True)]
         items.append(prefixed("flags=", dict_of(flags)))
     return call("rt.Format", *items)
 

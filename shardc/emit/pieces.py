@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.layout.expr import Expr, Num
 from shardc.layout.terms import ZERO, add, mul
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One region: rows [start, stop) of the file's dim, then `pad` rows of zero."""
 
     start: Expr
@@ -28,8 +29,7 @@ class Piece:
         return Piece(mul(self.start, step), mul(self.stop, step), mul(self.pad, step))
 
 
-@dataclass(frozen=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """The pieces, once for each `index` in start .. stop-1."""
 
     index: str
@@ -44,8 +44,7 @@ class Repeat:
         return replace(self, pieces=tuple(piece.scaled(step) for piece in self.pieces))
 
 
-@dataclass(frozen=True)
-class EachRun:
+class EachRun(Struct, frozen=True):
     """The pieces, once for each run [start, stop) that a rank keeps of an axis which is dealt round robin."""
 
     axis: str

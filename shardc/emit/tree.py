@@ -6,8 +6,9 @@ import difflib
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from shardc.diagnostics import Diagnostic
 from shardc.emit.bundle import bundle
@@ -19,8 +20,7 @@ _INIT = f'{MARK}specs/. DO NOT EDIT.  @generated\n"""Loaders of tensor-parallel 
 _DIFF_LINES = 40
 
 
-@dataclass(frozen=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """The text of every file of a folder, by file name; `sources` names the spec behind each.
 
     A file that begins with `mark` is ours, and `home` says what the folder is.
@@ -32,8 +32,7 @@ class Tree:
     home: str = "the generated package"
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One file that is not as it should be; `diff` are the lines of a unified diff."""
 
     code: str

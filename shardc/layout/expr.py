@@ -7,46 +7,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 Cols: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    at: Cols = field(default=(0, 0), compare=False, kw_only=True)
+class _Node(Struct, frozen=True, eq=False, kw_only=True):
+    at: Cols = (0, 0)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and _parts(self) == _parts(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(_parts(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Num(_Node):
+class Num(_Node, frozen=True, eq=False):
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Text(_Node):
+class Text(_Node, frozen=True, eq=False):
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Flag(_Node):
+class Flag(_Node, frozen=True, eq=False):
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Name(_Node):
+class Name(_Node, frozen=True, eq=False):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Items(_Node):
+class Items(_Node, frozen=True, eq=False):
     """A literal list, for `in`."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Binary(_Node):
+class Binary(_Node, frozen=True, eq=False):
     """`op` is one of + - * // % / and `ceil` (the exact quotient rounded up)."""
 
     op: str
@@ -54,61 +58,53 @@ class Binary(_Node):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Least(_Node):
+class Least(_Node, frozen=True, eq=False):
     """`min` or `max` of two or more numbers."""
 
     fn: str
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Length(_Node):
+class Length(_Node, frozen=True, eq=False):
     """`len(list)`: how many entries a list of the config has."""
 
     of: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Local(_Node):
+class Local(_Node, frozen=True, eq=False):
     """`local(layout)`: its size on the rank at hand."""
 
     layout: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Cat(_Node):
+class Cat(_Node, frozen=True, eq=False):
     """`a | b | c`: segments, one after the other."""
 
     parts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Per(_Node):
+class Per(_Node, frozen=True, eq=False):
     """`child per parent`: the child's elements that belong to the parent's current element."""
 
     child: str
     parent: str
 
 
-@dataclass(frozen=True, slots=True)
-class Item(_Node):
+class Item(_Node, frozen=True, eq=False):
     """`base[index]`."""
 
     base: Expr
     index: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Member(_Node):
+class Member(_Node, frozen=True, eq=False):
     """`base.name`: one entry of a nested config value."""
 
     base: Expr
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Compare(_Node):
+class Compare(_Node, frozen=True, eq=False):
     """`op` is one of == != < <= > >= in, not in."""
 
     op: str
@@ -116,21 +112,18 @@ class Compare(_Node):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Logic(_Node):
+class Logic(_Node, frozen=True, eq=False):
     """`and` or `or` of two or more conditions."""
 
     op: str
     parts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not(_Node):
+class Not(_Node, frozen=True, eq=False):
     part: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Has(_Node):
+class Has(_Node, frozen=True, eq=False):
     """`has('name')`: whether the file has that tensor; the name may have indices in braces."""
 
     tensor: str
@@ -141,20 +134,23 @@ Expr: TypeAlias = (
     | Not | Has
 )  # fmt: skip
 
-
-_NODES = (
-    Num, Text, Flag, Name, Items, Binary, Least, Length, Local, Cat, Per, Item, Member, Compare, Logic, Not, Has,
-)  # fmt: skip
 #: An index in a name: `{layer}`.
 INDEX = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-#: The fields of each kind of node that may hold other nodes.
-_PARTS = {node: tuple(spec.name for spec in fields(node) if spec.name != "at") for node in _NODES}
+
+
+def _own(node: _Node) -> tuple[str, ...]:
+    """The names of a node's own fields, which are all but `at`."""
+    return type(node).__match_args__
+
+
+def _parts(node: _Node) -> tuple[object, ...]:
+    """The values of its own fields."""
+    return tuple([getattr(node, name) for name in _own(node)])
 
 
 def children(expr: Expr) -> Iterator[Expr]:
     """The nodes directly below `expr`, left to right."""
-    for name in _PARTS[type(expr)]:
-        value = getattr(expr, name)
+    for value in _parts(expr):
         if isinstance(value, tuple):
             yield from value
         elif isinstance(value, _Node):
@@ -222,10 +218,9 @@ def _rebuild(expr: Expr, replaced: Callable[[Expr], Expr | None]) -> Expr:
 
 def _with_children(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     changed: dict[str, object] = {}
-    for name in _PARTS[type(expr)]:
-        value = getattr(expr, name)
+    for name, value in zip(_own(expr), _parts(expr), strict=True):
         if isinstance(value, _Node):
             changed[name] = change(value)  # type: ignore[arg-type]
         elif isinstance(value, tuple):
             changed[name] = tuple(change(item) for item in value)
-    return replace(expr, **changed) if changed else expr  # type: ignore[arg-type]
+    return replace(expr, **changed) if changed else expr

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.layout.errors import FormulaError
 from shardc.layout.expr import Expr, Name, children
@@ -12,8 +13,7 @@ MAX_PARTS = 500
 MAX_DEPTH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """`parts` nodes in all, of which at most `depth` stand in each other."""
 
     parts: int

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from shardc.layout.expr import Binary, Cat, Expr, Name, Per
 from shardc.layout.regions import Scope, size
 
 
-@dataclass(frozen=True)
-class Repeated:
+class Repeated(Struct, frozen=True):
     """`inner`, once for each of a number, of an axis' elements, or of `child per parent`."""
 
     by: int | str | tuple[str, str]

@@ -7,7 +7,8 @@ head, row (i, j) moves from i * half + j to j * 2 + i. No axis moves, so a rank 
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.layout.errors import FormulaError
 from shardc.layout.expr import Binary, Cat, Expr, names
@@ -19,8 +20,7 @@ MAX_TERMS = 64
 _HELP = "an axis and all that stands before it is the same in both; behind it, the same factors in another order"
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """Row (i, j, …) of `sizes` lies at start + i * strides[0] + … of the file's granule, and at place + i * to[0] + …
     of the output's.
     """
@@ -32,8 +32,7 @@ class Turn:
     place: Expr
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True):
     """So many granules of `size` rows as the layout `count` has; each is turned alike. No turns: rows stay in place."""
 
     count: Expr
@@ -87,8 +86,7 @@ def _turns(granule: Expr, turned: Expr, to: Expr) -> list[Turn]:
     return out
 
 
-@dataclass(frozen=True)
-class _Term:
+class _Term(Struct, frozen=True):
     """Rows that belong to one way through the segments of a granule."""
 
     sizes: tuple[Expr, ...]

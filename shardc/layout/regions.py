@@ -9,7 +9,8 @@ of a's indices. Regions that touch merge.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from shardc.layout.errors import FormulaError
 from shardc.layout.evaluate import LIMIT, number
@@ -24,8 +25,7 @@ Regions = tuple[Region, ...]
 MAX_REGIONS = 10_000
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What the names of a layout mean: plain values, and axes with their splits; `rank` gives a rank on each mesh dim.
 
     `current` holds, inside a product, the index of the axis that is being laid out (for `per`); None in its zero fill.

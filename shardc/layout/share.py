@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """One rank's part of an axis: the elements [start, stop) of the file, then `pad` elements of zero.
 
     Of an axis that is dealt round robin it is the first `block` of every `step` elements of [start, stop).

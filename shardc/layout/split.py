@@ -6,10 +6,11 @@ An axis is dealt once, for every tensor that mentions it: q, k, v, their biases 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd, lcm
 from typing import Literal
+
+from msgspec import Struct
 
 from shardc.layout.errors import SplitError
 from shardc.layout.share import Share
@@ -20,8 +21,7 @@ ReplicaOrder = Literal["blocked", "cyclic"]
 Placement = Literal["contiguous", "round_robin"]
 
 
-@dataclass(frozen=True, slots=True)
-class Dealing:
+class Dealing(Struct, frozen=True):
     """What a spec says of an axis: `granule` elements may not be cut apart; see docs/language.md for the rest."""
 
     granule: int = 1
@@ -33,8 +33,7 @@ class Dealing:
     placement: Placement = "contiguous"
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """An axis of `size` elements on every rank of `over`. `replicas` ranks hold each element.
 
     `sharing` says for each rank which of its parent element's replicas it is (0 where nothing is shared).

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import lcm
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from shardc.diagnostics import Diagnostic
 from shardc.layout.errors import FormulaError
@@ -33,8 +35,7 @@ from shardc.plan.symbols import Symbols, bind_symbols
 AxisKey = tuple[str, tuple[tuple[str, int], ...]]
 
 
-@dataclass(frozen=True)
-class Grain:
+class Grain(Struct, frozen=True):
     """Why elements of an axis may not be cut apart: a tensor's format, in units of `unit` rows, `stride` an element."""
 
     axis: str
@@ -45,8 +46,7 @@ class Grain:
     family: Family
 
 
-@dataclass
-class Bound:
+class Bound(Struct, dict=True):
     """Values of symbols, families with their formats, and granules. `findings` are complete once it is made.
 
     `here` are the entries of which this config has tensors, be they in the file or not.

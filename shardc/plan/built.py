@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from shardc.layout.errors import FormulaError
 from shardc.layout.normal_form import NormalForm, normal_form
@@ -18,16 +19,14 @@ from shardc.plan.stored import StoredPart
 _NAMED = 3
 
 
-@dataclass(frozen=True)
-class Build:
+class Build(Struct, frozen=True):
     """One output by name. `slices` has the members' names, for each stacked element; one slice where nothing is."""
 
     name: str
     slices: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True)
-class Built:
+class Built(Struct, frozen=True):
     """Outputs that are built alike: of tensors of these families, one for each member."""
 
     output: Output
@@ -40,8 +39,7 @@ class Built:
         return len(self.families[0].stored.parts)
 
 
-@dataclass(frozen=True)
-class BuildFault:
+class BuildFault(Struct, frozen=True):
     """Why an output can't be built, in the words of a generated module."""
 
     output: Output
@@ -50,8 +48,7 @@ class BuildFault:
     message: str
 
 
-@dataclass
-class Outputs:
+class Outputs(Struct):
     """All outputs of a bound spec, and those that can't be built."""
 
     built: list[Built] = field(default_factory=list)

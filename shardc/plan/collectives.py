@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.plan.kinds import REDUCED, axes_in, words_of
 from shardc.plan.plan import Plan
@@ -13,8 +14,7 @@ from shardc.plan.summed import is_whole
 _EMBEDDINGS = ("embed", "wte")
 
 
-@dataclass(frozen=True)
-class Collective:
+class Collective(Struct, frozen=True):
     """After (or, for an embedding, around) the tensor `pattern`, the ranks of `over` do `what`.
 
     all_reduce: sum the output. masked_all_reduce: look up own rows, zeros for others, sum. gather: concatenate

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from shardc.layout.errors import FormulaError, SplitError
 from shardc.layout.evaluate import condition
@@ -23,8 +24,7 @@ from shardc.plan.summed import is_whole
 from shardc.source import Path_
 
 
-@dataclass(frozen=True)
-class AxisFault:
+class AxisFault(Struct, frozen=True):
     """An axis that can't be dealt; `axis` is the one that decides (the root where a child is at fault)."""
 
     axis: Axis
@@ -32,8 +32,7 @@ class AxisFault:
     error: SplitError | FormulaError
 
 
-@dataclass(frozen=True)
-class CutFault:
+class CutFault(Struct, frozen=True):
     """A stored tensor whose units would be cut, or do not come out whole; `over` are the mesh dims that split it."""
 
     family: Family
@@ -43,8 +42,7 @@ class CutFault:
     error: CutError
 
 
-@dataclass(frozen=True)
-class ContractFault:
+class ContractFault(Struct, frozen=True):
     """A contract that does not hold on a rank. `values` are its parameters there; an `error` says why it has none.
 
     `rank` has the mesh dims that the contract is over.
@@ -56,8 +54,7 @@ class ContractFault:
     error: FormulaError | None = None
 
 
-@dataclass(frozen=True)
-class TieFault:
+class TieFault(Struct, frozen=True):
     """A tensor that the file lacks, on a rank (of the `size` of `over`) that does not have the one it is tied to."""
 
     entry: Entry
@@ -72,8 +69,7 @@ class TieFault:
         return f"{self.entry.pattern} is tied to {self.twin.pattern}, which {where} does not have"
 
 
-@dataclass(frozen=True)
-class OutputFault:
+class OutputFault(Struct, frozen=True):
     """An output that the ranks of this mesh can't build; `name` is of its part at fault."""
 
     built: Built
@@ -81,16 +77,14 @@ class OutputFault:
     error: OutputError
 
 
-@dataclass(frozen=True)
-class ContractHolds:
+class ContractHolds(Struct, frozen=True):
     """A contract that holds, with its parameters on the first rank."""
 
     contract: Contract
     values: Mapping[str, int]
 
 
-@dataclass
-class Compiled:
+class Compiled(Struct):
     """The plan, if there is one, and every fault. `dealt` has the axes that can be dealt, whether or not all can."""
 
     plan: Plan | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.expr import INDEX, Expr, Name, substitute
@@ -21,8 +22,7 @@ from shardc.spec.library import format_names
 from shardc.spec.model import Spec
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """What all tensors of one group share."""
 
     name: str
@@ -37,8 +37,7 @@ class _Place:
     on: Ends
 
 
-@dataclass(frozen=True)
-class EntryReader:
+class EntryReader(Struct, frozen=True):
     """Reads groups against the names that a spec declares."""
 
     spec: Spec

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from shardc.plan.grid import PLACE, Grid, grid_of
 
@@ -15,8 +16,7 @@ _NUMBER_OR_STAR = re.compile(r"[0-9*]+")
 Header = tuple[str, tuple[int, ...]]
 
 
-@dataclass(frozen=True)
-class Grids:
+class Grids(Struct, frozen=True, dict=True):
     """The headers of a tensor table as it groups them; no two grids share a name."""
 
     headers: Mapping[Grid, Header]
@@ -51,8 +51,7 @@ def _no_source(path: str) -> str:
     return path
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """A config.json, and the headers by tensor name; `source` tells where a config key stands (`file:line`).
 
     `grids` are the same headers, where a table has them in groups: then few names need to be written out.

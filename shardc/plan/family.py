@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from shardc.layout.regions import Scope
 from shardc.plan.resolved import Entry
 from shardc.plan.stored import Stored
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(Struct, frozen=True, dict=True):
     """Tensors of one entry with one full shape, stored one way.
 
     `shape` is of the weight, unpacked, in elements. `over` has, for each dim, the mesh dims whose ranks keep different

@@ -17,8 +17,8 @@ _DIM = re.compile(rf"(?P<ceil>ceil\()?(?P<role>out|in)(?: \* (?P<count>{_SIZE}))
 def format_named(name: str) -> Format:
     """The format of that name; a fault of the library is a bug."""
     file = format_file(name)
-    sizes = {size: FormatSize(tuple(fact.key), fact.otherwise) for size, fact in file.sizes.items()}
-    flags = {flag: FormatFlag(tuple(fact.key or ()), fact.part) for flag, fact in file.flags.items()}
+    sizes = tuple(FormatSize(size, tuple(fact.key), fact.otherwise) for size, fact in file.sizes.items())
+    flags = tuple(FormatFlag(flag, tuple(fact.key or ()), fact.part) for flag, fact in file.flags.items())
     format = Format(name, tuple(_part(part) for part in file.parts), sizes, flags)
     _check(format)
     return format
@@ -30,11 +30,11 @@ def _check(format: Format) -> None:
     used = {size for dim in dims for size in (dim.unit, dim.count) if isinstance(size, str)}
     flags = {dim.whole for dim in dims if isinstance(dim.whole, str)}
     parts = {part.name for part in format.parts}
-    if used != format.sizes.keys() or flags != format.flags.keys():
+    if used != {size.name for size in format.sizes} or flags != {flag.name for flag in format.flags}:
         raise ShardcBug(f"{format.name}: its dims use {sorted(used | flags)}")
     if any(isinstance(dim.unit, str) and isinstance(dim.count, str) for dim in dims):
         raise ShardcBug(f"{format.name}: two sizes in one dim")
-    if any(flag.part and flag.part not in parts for flag in format.flags.values()):
+    if any(flag.part and flag.part not in parts for flag in format.flags):
         raise ShardcBug(f"{format.name}: a flag asks for a tensor that it does not have")
 
 

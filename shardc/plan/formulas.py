@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
+
+from msgspec import Struct, field
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.errors import FormulaError
@@ -39,8 +40,7 @@ BROKEN = Num(0)
 _ARITHMETIC = (Binary, Least, Local)
 
 
-@dataclass
-class Formulas:
+class Formulas(Struct):
     """Reads formulas and collects findings. Equal trees are one object, so that work on them can be shared."""
 
     document: Document

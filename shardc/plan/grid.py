@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
 _SLOT = "\0"
 PLACE = "{}"
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """`places` has, for each `{}` of the template, its numbers in ascending order.
 
     Every word of a name (between dots) that is a number is a place. So two grids share a name only if they have the

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.layout.expr import Binary, Cat, Expr, Name, Num, Per
 from shardc.plan.resolved import Axis
@@ -35,8 +36,7 @@ MEANING: Mapping[str, str] = {
 REDUCED = ("row_parallel", "channel_cols", "segmented_cols")
 
 
-@dataclass(frozen=True)
-class Derived:
+class Derived(Struct, frozen=True):
     """The kind of a shape. `leads` dims stand before the output dim (stacked experts, or ones)."""
 
     kind: str

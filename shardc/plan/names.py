@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.layout.expr import INDEX
 from shardc.plan.grid import Grid, grid_of
@@ -18,8 +20,7 @@ def starred(pattern: str) -> str:
     return INDEX.sub("*", pattern)
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(Struct, frozen=True, dict=True):
     """Names of one entry whose shape is the same. `env` holds the indices that the shape depends on.
 
     There is a name for each of `outer` and each combination of the `inner` ranges, the last running fastest; `only`

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from shardc.layout.regions import Regions, local_size
 from shardc.plan.built import Built
@@ -20,8 +21,7 @@ from shardc.plan.stored_dims import StoredDim, stored_dims
 Box = tuple[Rows, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Elements of one member, by its number: a box of the file's tensor, and the box of the output it becomes.
 
     Boxes leave out the dim of stacked elements; along the output dim both have as many runs of one size.
@@ -32,8 +32,7 @@ class Piece:
     to: Box
 
 
-@dataclass(frozen=True)
-class OutputLayout:
+class OutputLayout(Struct, frozen=True):
     """One stored tensor of an output on one rank. `parts` are the members'.
 
     `shape` is local; `stacked` gives how many of its first dim's elements are tensors of the file, None where nothing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.plan.built import Built
 from shardc.plan.member_moves import elements_of
@@ -14,8 +15,7 @@ from shardc.plan.plan import Coords, Plan
 from shardc.plan.row_moves import run_counts
 
 
-@dataclass(frozen=True)
-class LocalOutput:
+class LocalOutput(Struct, frozen=True):
     """One stored tensor of an output on a rank. `members` has, by stacked element, the names of the file's tensors."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import prod
+
+from msgspec import Struct
 
 from shardc.plan.names import starred
 from shardc.plan.output_layout import elements
@@ -15,8 +16,7 @@ from shardc.plan.resolved import Output
 from shardc.spec.dtypes import SIZES
 
 
-@dataclass(frozen=True)
-class OutputRow:
+class OutputRow(Struct, frozen=True):
     """Outputs of one entry with one local shape; `of` says what they are built of."""
 
     output: str

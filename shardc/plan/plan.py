@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+
+from msgspec import Struct, field
 
 from shardc.layout.regions import Regions, Scope, local_size, merge, regions
 from shardc.layout.share import Share
@@ -25,8 +26,7 @@ from shardc.spec.dtypes import SIZES
 Coords = Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(Struct, frozen=True):
     """One stored tensor of a family on one rank: `names` are those this rank keeps.
 
     `shape` is full, as stored in the file; `at` has this rank's regions of each dim, in elements of the file's tensor.
@@ -69,8 +69,7 @@ class Shard:
         return self.local_bytes - self.real_elements * SIZES[self.part.load]
 
 
-@dataclass
-class Plan:
+class Plan(Struct, dict=True):
     """`mesh` gives the size of each mesh dim; `splits` every axis, dealt."""
 
     bound: Bound

@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from shardc.diagnostics import ShardcBug
 from shardc.layout.paths import paths
@@ -23,8 +24,7 @@ from shardc.plan.stages import is_on
 from shardc.plan.stored_dims import StoredDim
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """What was proved anew: dims of tensors, over so many ranks. No dim is proved twice over equal ranks."""
 
     dims: int

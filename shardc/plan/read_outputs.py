@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+from msgspec import Struct
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.errors import FormulaError
@@ -19,8 +20,7 @@ from shardc.spec.outputs import Member as MemberField
 from shardc.spec.outputs import Output as OutputField
 
 
-@dataclass(frozen=True)
-class OutputReader:
+class OutputReader(Struct, frozen=True):
     """Reads outputs against the entries of their group."""
 
     formulas: Formulas

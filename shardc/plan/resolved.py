@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from shardc.layout.expr import Expr, Num, names
 from shardc.layout.permutation import Run
@@ -19,16 +20,14 @@ def in_order(mesh_dims: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(mesh_dims, key=lambda dim: (dim == "pp", dim != "tp", dim)))
 
 
-@dataclass(frozen=True)
-class HeaderDim:
+class HeaderDim(Struct, frozen=True):
     """The size of a dim, as stored, of the first tensor whose name matches the glob `tensor`."""
 
     tensor: str
     dim: int
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A fact: at one of `keys` of config.json (dotted, below the spec's root), or in a header, or `otherwise`."""
 
     name: str
@@ -38,8 +37,7 @@ class Symbol:
     path: Path_
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """An axis as declared. `role` is heads, vocab, experts, layers or plain; `within` names its parent."""
 
     name: str
@@ -51,8 +49,7 @@ class Axis:
     path: Path_
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """Values start .. stop-1 of an index in names; where they are elements of an axis, that selects names.
 
     `size` is of that axis.
@@ -70,8 +67,7 @@ class Loop:
         return self.axis is not None and (self.start != Num(0) or self.stop != self.size)
 
 
-@dataclass(frozen=True)
-class PartDim:
+class PartDim(Struct, frozen=True):
     """One dim of a format's tensor, behind the weight's leading (expert) dims.
 
     It follows the weight's `out` or `in` dim: `count` entries here for each `unit` elements there, the last unit short
@@ -86,8 +82,7 @@ class PartDim:
     whole: bool | str = False
 
 
-@dataclass(frozen=True)
-class FormatPart:
+class FormatPart(Struct, frozen=True):
     """One tensor of a format. `dims` is empty for a scalar.
 
     `values`: it holds these sizes of the weight, `out` or `in`, and each rank has its own instead of the file's.
@@ -113,40 +108,37 @@ class FormatPart:
         return tuple([before + tensor[:end] + after for tensor in tensors])
 
 
-@dataclass(frozen=True)
-class FormatSize:
+class FormatSize(Struct, frozen=True):
     """A size that checkpoints of a format differ in (a group's): keys of config.json, and a value without them."""
 
+    name: str
     keys: tuple[str, ...]
     otherwise: int
 
 
-@dataclass(frozen=True)
-class FormatFlag:
+class FormatFlag(Struct, frozen=True):
     """True where the config is true at one of the `keys`, or the file has the format's tensor `part`."""
 
+    name: str
     keys: tuple[str, ...]
     part: str | None
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(Struct, frozen=True):
     """How a weight is stored. The dense format has no parts: it is one tensor of a plain dtype."""
 
     name: str
     parts: tuple[FormatPart, ...]
-    sizes: Mapping[str, FormatSize] = field(default_factory=dict, compare=False)
-    flags: Mapping[str, FormatFlag] = field(default_factory=dict, compare=False)
+    sizes: tuple[FormatSize, ...] = ()
+    flags: tuple[FormatFlag, ...] = ()
 
 
-@dataclass(frozen=True)
-class Tie:
+class Tie(Struct, frozen=True):
     name: str
     when: Expr | None
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One tensor of the spec, standing for a name at each index.
 
     `dims` have their lets substituted, `written` have not; `axes` and `lets` are the group's own. `on` names the ranks
@@ -200,8 +192,7 @@ class Entry:
         return len(self.dims) - 2 if self.swapped else self.leads + 1
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(Struct, frozen=True):
     """A tensor that an output takes in. `runs` say how its rows move from the layout `origin` to the layout `to`.
 
     None and () where they do not move.
@@ -214,8 +205,7 @@ class Member:
     runs: tuple[Run, ...] = ()
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Struct, frozen=True):
     """A tensor that a rank builds of others: one after the other along the output dim, or interleaved `by` an axis.
 
     `stack` is the index whose elements become a dim in front; it is not in `pattern`.
@@ -239,8 +229,7 @@ class Output:
         return next((loop.axis for loop in self.members[0].entry.loops if loop.index == self.stack), None)
 
 
-@dataclass(frozen=True)
-class Contract:
+class Contract(Struct, frozen=True):
     """A kernel's requirement. `over` has the mesh dims whose ranks may differ in it, tp first; tp if there is none."""
 
     use: str
@@ -259,8 +248,7 @@ class Contract:
         return set().union(*map(names, self.given.values()))
 
 
-@dataclass(frozen=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     """What every later step works on. `summed` has, for `rank0` biases, the axis that their layer is summed over."""
 
     spec: Spec

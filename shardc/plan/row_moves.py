@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.layout.errors import FormulaError
 from shardc.layout.permutation import Run, Turn
@@ -23,8 +25,7 @@ class OutputError(Exception):
         self.code, self.message = code, message
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """`count` runs of `size` rows, from `start`, one every `pitch` rows."""
 
     start: int
@@ -33,16 +34,14 @@ class Rows:
     pitch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """Rows of a local tensor, and the rows of the output that they become: as many runs of one size."""
 
     rows: Rows
     to: Rows
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """Rows of the output: what they are in the file's tensor, or None where they are zero."""
 
     source: Rows | None
@@ -89,8 +88,7 @@ def run_counts(runs: tuple[Run, ...], scope: Scope) -> tuple[int, ...]:
         raise OutputError(error.code, error.message) from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
+class _Turn(Struct, frozen=True):
     """A turn in numbers."""
 
     sizes: tuple[int, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
 
 from shardc.layout.strides import strides
 from shardc.plan.kinds import axes_in
@@ -13,8 +14,7 @@ from shardc.plan.stored import StoredPart
 from shardc.plan.totals import Totals, shard_totals
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """Tensors of one entry, cut alike. `units` is what the rank has of the axis: `4 x 128` is 4 heads of 128 rows."""
 
     tensor: str

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from shardc.layout.units import entries
 from shardc.plan.evidence import Header
-from shardc.plan.resolved import Entry, Format, FormatPart, PartDim
+from shardc.plan.resolved import Entry, Format, FormatFlag, FormatPart, FormatSize, PartDim
 
 #: The header of a format's tensor for the weights at hand, or (None) of the weights under their own names; None where
 #: the file lacks it.
@@ -18,8 +20,7 @@ HeaderOf = Callable[[FormatPart | None], Header | None]
 _WHOLE = 0
 
 
-@dataclass(frozen=True)
-class Weight:
+class Weight(Struct, frozen=True):
     """A weight as formats see it: elements of its `out` and `in` dims, and how many dims stand before them."""
 
     rows: Mapping[str, int]
@@ -36,10 +37,10 @@ def sized(format: Format, weight: Weight, config: Mapping[str, object], header_o
     """The format as it stores this weight. Where the headers contradict the config, the sizes are what they imply."""
     if not format.sizes and not format.flags:
         return format
-    given = {name: _given(name, format, config) for name in format.sizes}
-    found = {name: _found(name, given[name], format, weight, header_of) for name in format.sizes}
+    given = {size.name: _given(size, config) for size in format.sizes}
+    found = {name: _found(name, size, format, weight, header_of) for name, size in given.items()}
     sizes = given if _is_cut(format, given, found) else found
-    flags = {name: _flag(name, format, config, header_of) for name in format.flags}
+    flags = {flag.name: _is_set(flag, format, config, header_of) for flag in format.flags}
     parts = [replace(part, dims=tuple(_settled(dim, sizes, flags) for dim in part.dims)) for part in format.parts]
     return replace(format, parts=tuple(parts))
 
@@ -65,8 +66,7 @@ def is_complete(
     return all(fit(part, weight, header) if header else part.optional for part, header in found)
 
 
-def _given(name: str, format: Format, config: Mapping[str, object]) -> int:
-    size = format.sizes[name]
+def _given(size: FormatSize, config: Mapping[str, object]) -> int:
     numbers = (value for value in _facts(config, size.keys) if isinstance(value, int) and not isinstance(value, bool))
     return max(next(numbers, size.otherwise), _WHOLE)
 
@@ -105,8 +105,7 @@ def _is_cut(format: Format, given: Mapping[str, int], found: Mapping[str, int]) 
     return len(ratios) == 1 and max(ratios) > 1
 
 
-def _flag(name: str, format: Format, config: Mapping[str, object], header_of: HeaderOf) -> bool:
-    flag = format.flags[name]
+def _is_set(flag: FormatFlag, format: Format, config: Mapping[str, object], header_of: HeaderOf) -> bool:
     there = any(part.name == flag.part and header_of(part) is not None for part in format.parts)
     return there or any(value not in (False, "") for value in _facts(config, flag.keys))
 

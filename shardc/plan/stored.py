@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
+
+from msgspec import Struct
 
 from shardc.plan.evidence import Grids, Header
 from shardc.plan.grid import Grid
@@ -13,8 +14,7 @@ from shardc.plan.resolved import Entry, Format, FormatPart
 from shardc.plan.sized import HeaderOf, Weight, fits, fits_exactly, is_complete, sized
 
 
-@dataclass(frozen=True)
-class StoredPart:
+class StoredPart(Struct, frozen=True):
     """One tensor of a family's format: the file's dtype, and the dtype it loads as.
 
     `header` is the file's, where all of the names are there and have that one. `scalar` is how the file writes a
@@ -57,8 +57,7 @@ class StoredPart:
         return part_grid(self.weights, self.part)
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """Names of one entry with one shape, one format and one set of dtypes."""
 
     family: Names
@@ -66,8 +65,7 @@ class Stored:
     parts: tuple[StoredPart, ...]
 
 
-@dataclass(frozen=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """What decides how weights are stored: their sizes as formats see them, config.json, and headers, if any."""
 
     weight: Weight

@@ -6,8 +6,9 @@ A spec has many tensors and few layouts: what is tried, proved or counted on one
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from shardc.layout.expr import segments_of
 from shardc.layout.nested import nested_parts
@@ -18,8 +19,7 @@ from shardc.plan.resolved import PartDim
 from shardc.plan.stored import StoredPart
 
 
-@dataclass(frozen=True)
-class StoredDim:
+class StoredDim(Struct, frozen=True, dict=True):
     """Dim `i` of a stored tensor.
 
     It follows dim `dim` of the weight (None: none), in the units that `unit` says (None: element by element).

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.layout.split import Split
 from shardc.plan.kinds import REDUCED, axes_in, words_of
@@ -18,8 +19,7 @@ def beside(bias: str) -> list[str]:
     return [bias.removesuffix(ending) + instead for ending, instead in _BESIDE if bias.endswith(ending)]
 
 
-@dataclass(frozen=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """The weight that a bias stands beside, and the axis that splits its input: its output is summed over the ranks."""
 
     weight: str

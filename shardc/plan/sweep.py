@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.layout.show import show
 from shardc.plan.bound import Bound
@@ -11,8 +12,7 @@ from shardc.plan.compile import Compiled, compile_plan
 from shardc.plan.totals import rank_totals
 
 
-@dataclass(frozen=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """One mesh: bytes of its rank 0 if it works, otherwise why not (the first reason of each kind)."""
 
     mesh: Mapping[str, int]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.layout.errors import FormulaError
@@ -17,8 +18,7 @@ _ABSENT = object()
 _NONE: tuple[str, Header] = ("", ("", ()))
 
 
-@dataclass
-class Symbols:
+class Symbols(Struct):
     """`values` by symbol; `sources` says where each came from. A symbol with a finding has no value."""
 
     values: dict[str, object] = field(default_factory=dict)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.plan.family import Family
 from shardc.plan.multiplicity import rows_held
@@ -14,8 +15,7 @@ from shardc.plan.stored_dims import StoredDim, stored_dims
 from shardc.spec.dtypes import SIZES
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """Bytes. `full` of the file's tensors that the spec claims; `local` on one rank, in the dtypes it loads.
 
     `replicated` of the local bytes are on another rank too; `padding` of them are zero fill.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
+
+from msgspec import Struct, field
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.layout.expr import Expr
@@ -14,8 +15,7 @@ from shardc.spec.group import Group, Tensor, Use
 from shardc.spec.library import fragment_file, fragment_names
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(Struct, frozen=True):
     """One tensor and its place. Of a fragment: the `use` of it, and what its names stand for."""
 
     key: str

@@ -8,10 +8,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import nn
 
 from shardc.prove.family import Family
@@ -21,8 +21,7 @@ from shardc.prove.task import Regions
 _PLACE = re.compile(r"\\\{\w+\\\}")
 
 
-@dataclass(frozen=True)
-class Owned:
+class Owned(Struct, frozen=True):
     """A module, its name, and the file's tensors behind the weight that a collective speaks of."""
 
     module: nn.Module

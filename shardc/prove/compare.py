@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import torch
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.prove.task import Outcome
 
@@ -16,8 +17,7 @@ TOLERANCE = 1e-4
 _LAYER = re.compile(r"(?:[a-z_]\w*\.)+\d+")
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Between two tensors: the largest |difference|, and that relative to the largest |element| of the reference."""
 
     absolute: float
@@ -31,8 +31,7 @@ class Difference:
         return f"max |difference| {self.absolute:.2g}, {self.relative:.2g} of the largest"
 
 
-@dataclass(frozen=True)
-class Differing:
+class Differing(Struct, frozen=True):
     """The first module, in the order in which the reference's come to an end, whose output is another on a rank.
 
     own_parts: the modules before it, after the last that agrees, of which each rank has its own part.

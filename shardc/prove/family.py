@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from msgspec import Struct, field
 from torch import nn
 
 Tensors = dict[str, torch.Tensor]
@@ -36,8 +36,7 @@ def sound(model: Any) -> None:
     """The model's class does what it should."""
 
 
-@dataclass(frozen=True)
-class PerHead:
+class PerHead(Struct, frozen=True):
     """Arguments of a module's forward pass with an entry for each head, counted over the whole model.
 
     names: of the arguments, [batch * heads, ...] or, of four dims, [batch, heads, ...].
@@ -48,8 +47,7 @@ class PerHead:
     weight: str
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(Struct, frozen=True):
     """What is particular to some model types of transformers.
 
     counts, tables: by the name of a module's class; tables fill integers of the file that its class leaves at zero.

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
+from msgspec import Struct
 
 from shardc.prove.task import Coords
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True):
     """The ranks of one mesh dim, in its order, of which this is one."""
 
     group: dist.ProcessGroup

@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from shardc.checkpoint import read_checkpoint, read_config
 from shardc.diagnostics import Diagnostic
@@ -31,8 +33,7 @@ Progress = Callable[[str], None]
 Done = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """What came of it. `difference` is None where the ranks came to no answer; `findings` say what is wrong."""
 
     mesh: Mapping[str, int]

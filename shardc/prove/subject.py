@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 from shardc.plan.resolved import Resolved
 from shardc.prove import reference
@@ -21,8 +21,7 @@ from shardc.prove.small import read_small
 LARGEST = 2_000_000_000
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """A model as a whole.
 
     origin: the file of its config. checkpoint: the directory of its weights. tokens: [batch, length] ids; wanted: the

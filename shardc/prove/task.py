@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec import Struct, field
 
 Coords = Mapping[str, int]
 #: By name in the file, for each dim of the tensor, the elements [start, stop) that the rank keeps, in their order.
 Regions = Mapping[str, Sequence[Sequence[tuple[int, ...]]]]
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(Struct, frozen=True):
     """What every rank is given.
 
     folder: where the ranks find each other and leave their outcomes.
@@ -42,8 +41,7 @@ class Task:
         return self.folder / f"rank{rank}.pt"
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What one rank came to.
 
     answer: [batch, length, vocab] logits; tokens: those it completed. seen: what its modules put out, by name.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from shardc.plan.plan import Coords
 
 Value = TypeVar("Value", covariant=True)
 
 
-@dataclass(frozen=True)
-class ByRank(Generic[Value]):
+class ByRank(Struct, Generic[Value], frozen=True):
     """A value for each coordinate on the mesh dims `over`, the last fastest; one where it depends on none.
 
     `sizes` are those of `over`.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from shardc.diagnostics import Diagnostic, Span
 from shardc.plan.bound import Bound
@@ -41,8 +42,7 @@ def in_class_order(classes: Iterable[Class]) -> tuple[Class, ...]:
     return tuple(one for one in CLASSES if one in given)
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """One field, before and after; None where it was not there. `note` says what that means: `equal formula`."""
 
     name: str
@@ -51,8 +51,7 @@ class Field:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Struct, frozen=True):
     """A tensor (by its pattern, indices as `*`), an axis or a contract that is not what it was.
 
     `count` is how many tensors of the first recorded checkpoint the pattern stands for. An item of class `equal` is
@@ -67,8 +66,7 @@ class Item:
     count: int | None = None
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """How ranks keep some tensors, in words, before and after: `128 x 2048: rows 0..128`."""
 
     pattern: str
@@ -77,8 +75,7 @@ class Cut:
     after: str
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(Struct, frozen=True):
     """One target on one mesh, on one side of the change. `bytes` are rank 0's; None where it does not load."""
 
     claimed: bool
@@ -92,8 +89,7 @@ class Side:
         return self.compiled is not None and self.compiled.ok
 
 
-@dataclass(frozen=True)
-class MeshChange:
+class MeshChange(Struct, frozen=True):
     """One checkpoint on one mesh; `cuts` are the tensors that some rank keeps otherwise."""
 
     checkpoint: str
@@ -104,8 +100,7 @@ class MeshChange:
     cuts: tuple[Cut, ...] = ()
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(Struct, frozen=True):
     """A spec on one side of the change: what it resolves to (None where it has errors) and what it is bound to.
 
     `module` is the generated module's text, None where there is none.
@@ -118,8 +113,7 @@ class Version:
     module: str | None = None
 
 
-@dataclass(frozen=True)
-class SpecChange:
+class SpecChange(Struct, frozen=True):
     """One spec that is not what it was; `before` or `after` is None where it was added or removed."""
 
     name: str
@@ -139,8 +133,7 @@ class SpecChange:
         return version.file
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """A recorded checkpoint that changed; `words` say how: `hidden_size 4096 -> 8192; 3 tensors differ`."""
 
     checkpoint: str
@@ -148,8 +141,7 @@ class Evidence:
     words: str = ""
 
 
-@dataclass(frozen=True)
-class Checks:
+class Checks(Struct, frozen=True):
     """What the specs that changed are worth as they are: findings, contracts that hold, and files that are not current.
 
     `contracts` counts contracts, each once for each checkpoint on whose claimed meshes it holds.
@@ -161,8 +153,7 @@ class Checks:
     stale: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """Everything that changed between `against` and the files as they are; specs that did not change are not in it."""
 
     against: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.diagnostics.wording import plural
 from shardc.review.diff import MEANINGS, MeshChange, SpecChange
@@ -56,8 +57,7 @@ def outcome(mesh: MeshChange, several: bool = False) -> str:
     return f"no longer claimed, {_ALIKE}" if "narrows" in mesh.classes else _ALIKE
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """Meshes of one checkpoint of which the same is to be said; `why` is the reason why one side does not load."""
 
     checkpoint: str

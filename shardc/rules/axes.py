@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.diagnostics import Diagnostic, Label, Value
 from shardc.layout.errors import SplitError
@@ -21,8 +22,7 @@ from shardc.rules.sizes import also_at, valid_sizes
 from shardc.rules.values import config_values
 
 
-@dataclass(frozen=True)
-class AxisFaults:
+class AxisFaults(Struct, frozen=True):
     """One cause: an axis that fails in one way. `also` are further sizes of its mesh dim, `envs` further indices."""
 
     fault: AxisFault

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePath
+
+from msgspec import Struct, field
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.diagnostics.findings import in_order
@@ -29,8 +30,7 @@ FindEvidence = Callable[[str], tuple[Evidence | None, list[Diagnostic]]]
 HINTED = (1, 2, 4, 8, 16, 32, 64)
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A target, the spec bound to its checkpoint, and its plan on every mesh that is claimed."""
 
     target: Target
@@ -38,8 +38,7 @@ class Claim:
     compiled: tuple[Compiled, ...]
 
 
-@dataclass
-class Checked:
+class Checked(Struct):
     """One spec's findings. `resolved` is None where its text can't be read; `plans` counts those that were compiled.
 
     `recorded` are its targets' checkpoints; `claims` are the targets to whose checkpoint the spec can be bound.

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from itertools import filterfalse
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from shardc.diagnostics import Diagnostic
 from shardc.plan.bound import Bound
@@ -28,8 +30,7 @@ from shardc.rules.tied import tied_but_present
 from shardc.rules.unexpected import explain_unexpected
 
 
-@dataclass
-class Coverage:
+class Coverage(Struct):
     """What was compared: tensors claimed and ignored, and what differs."""
 
     claimed: int = 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from shardc.diagnostics import Diagnostic
 from shardc.plan.bound import Bound
@@ -12,8 +13,7 @@ from shardc.plan.family import Family
 from shardc.plan.stored import StoredPart
 
 
-@dataclass(frozen=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """Names of one stored tensor of a family that the file lacks."""
 
     family: Family
@@ -30,8 +30,7 @@ class Missing:
         return self.family.names[self.part.names.index(name)]
 
 
-@dataclass
-class Differences:
+class Differences(Struct):
     """Names on one side only. Each step explains some, takes them out, and adds one finding for each cause."""
 
     bound: Bound

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from shardc.diagnostics import NAMES
 
@@ -12,8 +13,7 @@ _FOLDER = Path(__file__).parent / "explain"
 _FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """The text, and its runnable example: a spec, and the config (or tensor table) of its target, if any."""
 
     text: str

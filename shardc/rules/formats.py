@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
+
+from msgspec import Struct, field
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.plan.evidence import Header
@@ -16,8 +17,7 @@ from shardc.rules.differences import Differences, and_more
 from shardc.spec.library import format_names
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A format that a weight would be in, by tensors of the file that no entry claims.
 
     `is_stored`: it is stored so; otherwise they only stand beside it. `is_exact`: all tensors have the sizes that the
@@ -31,8 +31,7 @@ class Candidate:
     order: tuple[object, ...]
 
 
-@dataclass(frozen=True)
-class Foreign:
+class Foreign(Struct, frozen=True):
     """Weights of one entry with tensors of a format that they are not read in. `likely` is of the first of them."""
 
     family: Family

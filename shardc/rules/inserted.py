@@ -6,7 +6,8 @@ A model that was saved by walking its live objects has its tensors under such al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.diagnostics import Diagnostic, Label
 from shardc.plan.family import Family
@@ -15,8 +16,7 @@ from shardc.rules.formats import weights_of
 from shardc.rules.patterns import by_pattern, pattern_of
 
 
-@dataclass(frozen=True, eq=False)
-class Alias:
+class Alias(Struct, frozen=True, eq=False):
     """The family whose names these are without the dotted step at `at`."""
 
     family: Family

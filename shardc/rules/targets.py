@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True)
-class TargetFindings:
+class TargetFindings(Struct, frozen=True):
     """What there is to say of one target; `name` is as its findings call it."""
 
     name: str

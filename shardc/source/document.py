@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from shardc.diagnostics import Diagnostic, Label, Span
 from shardc.source.strict import Place, parse
@@ -13,14 +14,13 @@ from shardc.source.strict import Place, parse
 Path_ = tuple[str | int, ...]
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Struct, frozen=True):
     """One YAML file. `data` holds dicts, lists, str, int, bool, None; `keys` and `values` say where each stands."""
 
     file: str
     data: object
-    keys: Mapping[Path_, Place] = field(repr=False)
-    values: Mapping[Path_, Place] = field(repr=False)
+    keys: Mapping[Path_, Place]
+    values: Mapping[Path_, Place]
 
     def value(self, *path: str | int) -> Span:
         """Where the value at `path` stands, or, if it is absent, the nearest thing around it that is there."""

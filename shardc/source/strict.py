@@ -7,10 +7,10 @@ reads as something else (`no`, `017`, `12:30:45`, `1_000`, dates, `.inf`). What 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
+from msgspec import Struct, field
 
 MAX_BYTES = 250_000
 MAX_DEPTH = 32
@@ -23,8 +23,7 @@ _KINDS = {"bool": "true or false", "int": "a number", "float": "a fraction", "nu
 _PLAIN_STRING = "tag:yaml.org,2002:str"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Lines and columns from 1; `end_col` is the column after the last character; `plain`: an unquoted scalar."""
 
     line: int
@@ -34,8 +33,7 @@ class Place:
     plain: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     code: str
     message: str
     place: Place
@@ -43,8 +41,7 @@ class Fault:
     help: str = ""
 
 
-@dataclass
-class Parsed:
+class Parsed(Struct):
     data: object = None
     keys: dict[tuple[str | int, ...], Place] = field(default_factory=dict)
     values: dict[tuple[str | int, ...], Place] = field(default_factory=dict)

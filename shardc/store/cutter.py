@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from msgspec import Struct
 
 from shardc.runtime.dtypes import TORCH_DTYPES
 from shardc.runtime.errors import ShardError
@@ -37,8 +37,7 @@ from shardc.store.reader import Reader
 from shardc.store.writer import Progress, write_file, write_text
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(Struct, frozen=True):
     """What is asked: `origin`, a checkpoint or ranks' files of one, cut for `mesh` into `out`.
 
     module: the code of the generated module. part_bytes: of tensors in a file, at most. keep_ignored: also the tensors

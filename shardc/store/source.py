@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from shardc.runtime.config import Config
 from shardc.runtime.headers import LENGTH_BYTES, Header, parse_object, read_header_text
@@ -20,8 +21,7 @@ from shardc.store.writer import header_text
 _SAMPLES, _SAMPLE_BYTES = 16, 4096
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """A checkpoint of whole tensors; `headers` are in its index's order, each with the path of its file."""
 
     directory: Path

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from shardc.diagnostics import ShardcBug
 from shardc.plan.output_layout import OutputLayout, Piece

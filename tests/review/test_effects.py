@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from shardc.review.diff import MeshChange, Side, SpecChange
 from shardc.review.effects import effect, rows

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.diagnostics import Span
 from shardc.plan.names import starred
@@ -34,8 +35,7 @@ class Seen:
         return self.resolved.document.key(*entry.path)
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """What recorded checkpoints say of an entry, or of two that are one in another version.
 
     seen: some checkpoint that both versions plan has tensors of it in both. alike: those are cut alike on every mesh.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.diagnostics.wording import plural
 from shardc.plan.as_text import shape
@@ -29,8 +30,7 @@ def changed_outputs(before: Plan, after: Plan) -> list[Cut]:
     return [Cut(pattern, count, old, new) for (pattern, old, new), count in found.items()]
 
 
-@dataclass(frozen=True)
-class _Made:
+class _Made(Struct, frozen=True):
     """An output on every rank: the names it is built of, by stacked element, and its layout, by rank."""
 
     pattern: str

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from shardc.layout.regions import Regions
 from shardc.layout.split import Split
@@ -22,8 +23,7 @@ from shardc.review.compare.pairs import Held
 _Value = TypeVar("_Value", bound=Hashable)
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(Struct, frozen=True):
     """What the ranks keep of tensors that are alike. `dims` has the regions of each dim; `on` says who has any."""
 
     load: str

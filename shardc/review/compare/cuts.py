@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.plan.as_text import shape
 from shardc.plan.plan import Coords, Plan
@@ -19,8 +20,7 @@ from shardc.review.diff import Cut
 _NOBODY: tuple[None] = (None,)
 
 
-@dataclass
-class Sides:
+class Sides(Struct):
     """Both versions' plans of one mesh, and what is remembered of each over the meshes."""
 
     before: Plan

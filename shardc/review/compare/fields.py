@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields as dataclass_fields
+
+from msgspec.structs import asdict
 
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
@@ -53,9 +54,7 @@ def of_axis(axis: Axis) -> Fields:
 
 
 def _dealt(how: Dealing) -> Fields:
-    return {
-        one.name: None if (value := getattr(how, one.name)) is None else str(value) for one in dataclass_fields(how)
-    }
+    return {name: None if value is None else str(value) for name, value in asdict(how).items()}
 
 
 def of_contract(contract: Contract) -> Fields:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from shardc.plan.resolved import Resolved, Symbol
 from shardc.review.compare.fields import Fields, changed, classes_of, of_symbol

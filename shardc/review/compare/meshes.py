@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from shardc.plan.bound import Bound
 from shardc.plan.collectives import work_of
@@ -33,8 +34,7 @@ def mesh_changes(before: Version | None, after: Version | None) -> Iterator[Mesh
         yield from _of_checkpoint(name, _Tried(name, before, Contents(ranks)), _Tried(name, after, Contents(ranks)))
 
 
-@dataclass
-class _Tried:
+class _Tried(Struct, dict=True):
     """One version with one checkpoint."""
 
     checkpoint: str

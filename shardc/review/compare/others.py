@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.diagnostics import Span
 from shardc.plan.names import starred
@@ -19,8 +21,7 @@ _SAME = "the same on every mesh that was tried"
 Status = Literal["added", "removed", "changed"]
 
 
-@dataclass(frozen=True)
-class Two(Generic[T]):
+class Two(Struct, Generic[T], frozen=True):
     """One thing of that name, before and after; None where it was not there. `same`: both mean the same."""
 
     name: str

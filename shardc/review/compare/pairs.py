@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.plan.bound import Bound
 from shardc.plan.family import Family
 from shardc.plan.stored import StoredPart
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(Struct, frozen=True):
     """Stored tensors that one version of a spec has alike; `at` are the positions of those that are meant."""
 
     family: Family
@@ -23,8 +23,7 @@ class Held:
         return len(self.at)
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """Tensors of the file that are alike before, and alike after; None where that version has no such tensor."""
 
     before: Held | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Set
-from dataclasses import replace
 from math import lcm
+
+from msgspec.structs import replace
 
 from shardc.layout.evaluate import number
 from shardc.layout.normal_form import NormalForm, Repeated, normal_form

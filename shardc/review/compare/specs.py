@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from shardc.review.compare.head import spec_fields
 from shardc.review.compare.meshes import mesh_changes

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Literal
+
+from msgspec.structs import replace
 
 from shardc.layout.permutation import factors
 from shardc.layout.show import show

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.layout.show import show
 from shardc.layout.split import Dealing
@@ -18,8 +19,7 @@ _PLAIN = Dealing()
 _DEALING = ("granule", "if_uneven", "if_fewer", "replicas", "pad_to", "pad_local_to", "placement")
 
 
-@dataclass
-class AxisRow:
+class AxisRow(Struct):
     """Axes of one name that are dealt alike on every mesh; `keys` has their indices. `cuts` has a cut a plan.
 
     `is_named` says whether a tensor names it, or an axis within it: a spec may have axes for other checkpoints.

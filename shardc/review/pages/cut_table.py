@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.layout.regions import Regions
 from shardc.layout.split import Split
@@ -14,8 +15,7 @@ from shardc.review.by_rank import ByRank
 _SHORTEST_RUN = 3
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A dim of `size` elements, and the regions of each rank."""
 
     size: int

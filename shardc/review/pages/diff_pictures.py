@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import prod
+
+from msgspec import Struct
 
 from shardc.plan.compile import Compiled
 from shardc.plan.kinds import axes_of_dims
@@ -58,8 +59,7 @@ def _is_drawn(mesh: MeshChange) -> bool:
     return bool(loads) and differs and prod(mesh.mesh.values()) <= MOST_RANKS
 
 
-@dataclass(frozen=True)
-class _Sided:
+class _Sided(Struct, frozen=True):
     """One side of all meshes of a checkpoint. `compiled` are those that load, `rows` those that are drawn."""
 
     compiled: tuple[Compiled, ...]
@@ -113,8 +113,7 @@ def _mesh(
     }
 
 
-@dataclass(frozen=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """Which tensors are drawn: by their names, or by an axis that changed; all weights where there are neither.
 
     `names` has them by their form with `*` for numbers.

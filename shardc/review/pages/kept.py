@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from shardc.plan.family import Family
 from shardc.plan.plan import Plan
@@ -14,8 +13,7 @@ from shardc.plan.stages import is_on
 from shardc.review.by_rank import ByRank
 
 
-@dataclass(frozen=True)
-class Kept(ByRank[int]):
+class Kept(ByRank[int], frozen=True):
     """How many names a rank has; every rank has all where it depends on no mesh dim."""
 
     def data(self) -> dict[str, object]:

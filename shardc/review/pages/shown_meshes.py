@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from shardc.plan.bound import Bound
 from shardc.plan.compile import Compiled, compile_plan
@@ -18,8 +19,7 @@ _PREFERRED_TP = 8
 Mesh = Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """Plans without faults, `first` the number of the one that is shown first; -1 where that one has faults.
 
     `asked` is what came of the mesh that was asked for, or, where none works, of the first that was tried.

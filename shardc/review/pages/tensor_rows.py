@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.layout.show import show
 from shardc.layout.strides import strides
@@ -22,8 +23,7 @@ from shardc.review.pages.marks import marks
 from shardc.spec.dtypes import SIZES
 
 
-@dataclass(frozen=True)
-class TensorRow:
+class TensorRow(Struct, frozen=True):
     """Tensors of one name but for indices; `families` has all of theirs.
 
     `cuts` has for each plan the cut of each dim, `kept` for each the names that ranks keep.

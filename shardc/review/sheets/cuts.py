@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from shardc.layout.regions import Regions, local_size
 from shardc.layout.units import CutError
@@ -19,8 +20,7 @@ from shardc.plan.stored_dims import StoredDim
 from shardc.review.sheets.words import in_equal_blocks, is_whole, words
 
 
-@dataclass(frozen=True, eq=False)
-class Cut:
+class Cut(Struct, frozen=True, eq=False, dict=True):
     """A dim of a stored tensor on the ranks of the mesh dims that split it, as `Plan.ranks_of` counts them."""
 
     dim: StoredDim
@@ -58,8 +58,7 @@ class Cut:
         return words(self.by_rank)
 
 
-@dataclass(frozen=True, eq=False)
-class OnMesh:
+class OnMesh(Struct, frozen=True, eq=False):
     """The spec on one mesh. `plan` has the axes that can be dealt, whether or not the mesh works; `codes` say why not.
 
     `known` remembers the cuts of stored tensors.

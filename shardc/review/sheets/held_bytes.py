@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from shardc.layout.share import Share
 from shardc.plan.family import Family
@@ -19,8 +20,7 @@ from shardc.review.sheets.cuts import Cut, Cuts, OnMesh
 from shardc.spec.dtypes import SIZES
 
 
-@dataclass(frozen=True)
-class RankBytes:
+class RankBytes(Struct, frozen=True):
     """`least` and `most` of any rank, in the dtypes that it loads; `padding` is the most zero fill of any."""
 
     least: int

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.plan.as_text import shape
 from shardc.plan.family import Family
@@ -15,8 +17,7 @@ from shardc.review.sheets.cuts import Cut, Cuts, OnMesh
 STEP = 4
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """Tensors of one name but for indices. `cells` have a shape or a code for each mesh, and `cuts` the same as values.
 
     `how` is the shard kind, and what decides which ranks have the tensor at all.

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shardc.layout.regions import Region, Regions
 
@@ -17,8 +19,7 @@ from shardc.layout.regions import Region, Regions
 MAX_WORDS = 160
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True):
     """`size` rows of the file from `start`, `count` times, one every `pitch` rows; zeros where `start` is None."""
 
     start: int | None

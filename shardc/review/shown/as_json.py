@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+
+from msgspec.structs import asdict
 
 from shardc.diagnostics.visible import visible
 from shardc.review.diff import CODES, Diff, Field, Item, MeshChange, Side, SpecChange, Version

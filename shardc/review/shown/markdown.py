@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shardc.diagnostics.wording import plural
 from shardc.plan.as_text import size
@@ -23,8 +24,7 @@ LIMIT = 60_000
 _ROWS = 200
 
 
-@dataclass(frozen=True)
-class _Section:
+class _Section(Struct, frozen=True):
     """A part of the comment that may be left out; `name` says what then is missing."""
 
     name: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import escape
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from shardc.review.diff import Checks, Diff, Evidence, Field, Item, SpecChange
 from shardc.review.shown.markdown import LIMIT, as_markdown

@@ -1,11 +1,23 @@
 import gzip
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from shardc.checkpoint import json_text
-from shardc.checkpoint.json_text import JsonError, JsonFile, parse_object, read_json
+from shardc.checkpoint.json_text import JsonError, JsonFile, decoded, parse_object, read_json
 from shardc.diagnostics import Diagnostic, Label, Span, Value
+
+#: What stands in JSON or looks so, for two readers to disagree on.
+WORDS = [
+    *"[]{},:\"\\ \n\t0-1.eE+/", '"a"', '"a":', '{"a":', "null", "true", "True", "NaN", "-Infinity", "01", "-0", "-0.0",
+    "1.", ".5", "1e5", "1E+400", "1e-400", "9" * 30, "-9223372036854775809", "18446744073709551616", "0.1234567890123456789",
+    "2.2250738585072011e-308", "9007199254740993.0", r'"\ud83d\ude00"', r'"\ud83d"', r'"\u00e9\u0000"', r'"\x"', '"é"', "\x00",
+    "\ufeff", "\u2028", "// c", "'a'",
+]  # fmt: skip
 
 
 def test_an_object_and_its_text() -> None:
@@ -15,6 +27,36 @@ def test_an_object_and_its_text() -> None:
 def test_colons_may_stand_in_strings() -> None:
     text = '{"a:b": "c:d", "e": [{"f": {"g": ":"}}, []]}'
     assert parse_object(text.encode()) == ({"a:b": "c:d", "e": [{"f": {"g": ":"}}, []]}, text)
+
+
+@st.composite
+def json_like(draw: st.DrawFn) -> str:
+    """JSON, of which a piece may be another."""
+    scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+    values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=9)
+    text = json.dumps(draw(values), ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 1])))
+    start, end = sorted([draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))])
+    return draw(st.sampled_from([text, text[:start] + "".join(draw(st.lists(st.sampled_from(WORDS)))) + text[end:]]))
+
+
+def outcome(read: Callable[[], object]) -> str:
+    """What it gives, types and all, or what it raises."""
+    try:
+        return repr(read())
+    except (ValueError, RecursionError) as error:
+        return repr(error)
+
+
+@given(json_like() | st.lists(st.sampled_from(WORDS)).map("".join))
+@example('{"a": 1, "a": 2}')
+@example("[" * 10_000)
+def test_both_readers_of_json_give_the_same(text: str) -> None:
+    assert outcome(lambda: decoded(text.encode())) == outcome(lambda: json.loads(text))
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_both_readers_give_the_same_of_a_word_by_itself(word: str) -> None:
+    assert outcome(lambda: decoded(word.encode())) == outcome(lambda: json.loads(word))
 
 
 @pytest.mark.parametrize("text", ['{"c": 1, "c": 2}', '[{"c": 1}, {"c": {}, "c": ":"}]', '{"b": [[{"c": 0, "c": 0}]]}'])

@@ -98,8 +98,7 @@ def _format(format: Format) -> Code:
         sizes = [_fact(size.name, size.keys, str(size.otherwise)) for size in format.sizes]
         items.append(prefixed("sizes=", dict_of(sizes)))
     if format.flags:
-        parts = [quote(flag.part) if flag.part else "None" for flag in format.flags]
-        flags = [_fact(flag.name, flag.keys, part) for flag, part in zip(format.flags, parts, strict=True)]
+        flags = [_fact(flag.name, flag.keys, quote(flag.part) if flag.part else "None") for flag in format.flags]
         items.append(prefixed("flags=", dict_of(flags)))
     return call("rt.Format", *items)
 

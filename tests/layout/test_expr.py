@@ -1,11 +1,28 @@
-from shardc.layout.expr import Binary, Name, Num, children, names, replace_nodes, segments_of, substitute, walk
+from shardc.layout.expr import (
+    Binary,
+    Flag,
+    Name,
+    Num,
+    Text,
+    children,
+    names,
+    replace_nodes,
+    segments_of,
+    substitute,
+    walk,
+)
 from shardc.layout.parse import parse
 from shardc.layout.show import show
 
 
 def test_columns_take_no_part_in_equality() -> None:
-    assert parse("a * b") == parse("  a  *  b")
-    assert hash(parse("a * b")) == hash(parse("a*b"))
+    one, other = parse("a * b"), parse("  a  *  b")
+    assert (one == other, one != other, hash(one) == hash(other)) == (True, False, True)
+
+
+def test_nodes_of_two_kinds_are_not_equal() -> None:
+    for one, other in [(Num(1), Flag(True)), (Name("a"), Text("a")), (Num(1), (1,))]:
+        assert (one == other, one != other) == (False, True)
 
 
 def test_children_and_walk() -> None:

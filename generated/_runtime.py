@@ -3022,16 +3022,20 @@ Places = dict[str, Place]
 
 
 def places_of(
-    outputs: Collection[Output], tensors: Iterable[Tensor], choices: Choices, shards: Iterable[Shard]
+    outputs: Iterable[Output], tensors: Collection[Tensor], choices: Choices, shards: Iterable[Shard]
 ) -> Places:
-    """The place of each shard that goes into an output. Raises SHD105, SHD212, SHD230 and SHD420, all together."""
-    if not outputs:
+    """The place of each shard that goes into an output of which the file has all members.
+
+    Raises SHD401 and SHD420 as `whole_outputs` does, or SHD105, SHD212, SHD230 and SHD420, all together.
+    """
+    whole = whole_outputs(outputs, tensors, choices)
+    if not whole:
         return {}
     families = {tensor.name: tensor.family for tensor in tensors}
     kept = {shard.name: shard for shard in shards}
     places: Places = {}
     findings: list[Finding] = []
-    for name, slices in by_name(outputs).items():
+    for name, slices in by_name(whole).items():
         first = choices[name_of(slices[0].members[0])]
         for stored in first.stored if first else ():
             part = stored.part.named(stem_of(name)) if stored.part else name
@@ -3328,10 +3332,8 @@ def part_of_rank(
     twins = tied_twins(tensors, survey.choices)
     if cast_to:
         shards = [Shard(name, loaded_as(cast_to, layout, spec.dtype)) for name, layout in shards]
-    places: Places = {}
-    if fused:
-        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
-        check_twins(twins, places)
+    places = places_of(outputs, tensors, survey.choices, shards) if fused else {}
+    check_twins(twins, places)
     return RankPart(fills_of(shards, places), twins, headers)
 
 
@@ -3353,9 +3355,11 @@ def loaded_as(dtype: str, layout: Layout, default: tuple[str, ...]) -> Layout:
 
 def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
     """The tied tensors that the file lacks, and what each is tied to. Raises SHD401 where this rank has no twin."""
-    here = {name for tensor in tensors if (choice := choices[tensor.name]) for name in choice.names}
     tied = {tensor.name: tensor.family.tied_to for tensor in tensors if choices[tensor.name] is None}
     twins = {name: twin for name, twin in tied.items() if twin}
+    if not twins:
+        return {}
+    here = {name for tensor in tensors if (choice := choices[tensor.name]) for name in choice.names}
     in_file = {name for choice in choices.values() if choice for name in choice.names}
     findings: list[Finding] = [
         ("SHD401", f"{name} is tied to {twin}, which this rank does not have")
@@ -4470,9 +4474,7 @@ def shard_tensors(
     check_coverage(survey, headers, spec.ignored)
     tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
     shards = cut(tensors, survey.choices)
-    places: Places = {}
-    if fused:
-        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+    places = places_of(outputs, tensors, survey.choices, shards) if fused else {}
     kept: dict[str, torch.Tensor] = {}
     for fill in fills_of(shards, places):
         shard, source = fill.shard, full[fill.shard.name]
@@ -4817,9 +4819,7 @@ def line_of(
 def composed(tensors: list[Tensor], outputs: list[Output], survey: Survey, fused: bool) -> dict[str, Made]:
     """What the local tensors of one pass are made of, by name."""
     shards = cut(tensors, survey.choices)
-    places: Places = {}
-    if fused:
-        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+    places = places_of(outputs, tensors, survey.choices, shards) if fused else {}
     return made_of(shards, places)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from shardc.runtime.choices import Stored
 from shardc.runtime.cutting import Choices
 from shardc.runtime.errors import Finding, ShardError
-from shardc.runtime.members import mixed, part_of_choice
+from shardc.runtime.members import mixed, part_of_choice, whole_outputs
 from shardc.runtime.moves import Move, rows_interleaved, rows_kept, rows_turned
 from shardc.runtime.outputs import Output, by_name, elements, name_of
 from shardc.runtime.regions import local_size, normalise
@@ -50,16 +50,20 @@ Places = dict[str, Place]
 
 
 def places_of(
-    outputs: Collection[Output], tensors: Iterable[Tensor], choices: Choices, shards: Iterable[Shard]
+    outputs: Iterable[Output], tensors: Collection[Tensor], choices: Choices, shards: Iterable[Shard]
 ) -> Places:
-    """The place of each shard that goes into an output. Raises SHD105, SHD212, SHD230 and SHD420, all together."""
-    if not outputs:
+    """The place of each shard that goes into an output of which the file has all members.
+
+    Raises SHD401 and SHD420 as `whole_outputs` does, or SHD105, SHD212, SHD230 and SHD420, all together.
+    """
+    whole = whole_outputs(outputs, tensors, choices)
+    if not whole:
         return {}
     families = {tensor.name: tensor.family for tensor in tensors}
     kept = {shard.name: shard for shard in shards}
     places: Places = {}
     findings: list[Finding] = []
-    for name, slices in by_name(outputs).items():
+    for name, slices in by_name(whole).items():
         first = choices[name_of(slices[0].members[0])]
         for stored in first.stored if first else ():
             part = stored.part.named(stem_of(name)) if stored.part else name

@@ -56,10 +56,8 @@ def part_of_rank(
     twins = tied_twins(tensors, survey.choices)
     if cast_to:
         shards = [Shard(name, loaded_as(cast_to, layout, spec.dtype)) for name, layout in shards]
-    places: Places = {}
-    if fused:
-        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
-        check_twins(twins, places)
+    places = places_of(outputs, tensors, survey.choices, shards) if fused else {}
+    check_twins(twins, places)
     return RankPart(fills_of(shards, places), twins, headers)
 
 
@@ -81,9 +79,11 @@ def loaded_as(dtype: str, layout: Layout, default: tuple[str, ...]) -> Layout:
 
 def tied_twins(tensors: list[Tensor], choices: Choices) -> dict[str, str]:
     """The tied tensors that the file lacks, and what each is tied to. Raises SHD401 where this rank has no twin."""
-    here = {name for tensor in tensors if (choice := choices[tensor.name]) for name in choice.names}
     tied = {tensor.name: tensor.family.tied_to for tensor in tensors if choices[tensor.name] is None}
     twins = {name: twin for name, twin in tied.items() if twin}
+    if not twins:
+        return {}
+    here = {name for tensor in tensors if (choice := choices[tensor.name]) for name in choice.names}
     in_file = {name for choice in choices.values() if choice for name in choice.names}
     findings: list[Finding] = [
         ("SHD401", f"{name} is tied to {twin}, which this rank does not have")

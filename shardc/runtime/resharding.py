@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 import torch
 
-from shardc.runtime.buffers import Buffer, Places, places_of
+from shardc.runtime.buffers import Buffer, places_of
 from shardc.runtime.config import Config
 from shardc.runtime.coverage import check_coverage
 from shardc.runtime.cutting import cut
 from shardc.runtime.dtypes import FILE_DTYPES, TORCH_DTYPES
 from shardc.runtime.headers import Header
-from shardc.runtime.members import whole_outputs
 from shardc.runtime.placing import Fill, filling, fills_of
 from shardc.runtime.planning import Mesh, rank_tensors, take_survey
 from shardc.runtime.tensors import Spec
@@ -32,9 +31,7 @@ def shard_tensors(
     check_coverage(survey, headers, spec.ignored)
     tensors, outputs = rank_tensors(spec.tensors, config, mesh, survey)
     shards = cut(tensors, survey.choices)
-    places: Places = {}
-    if fused:
-        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+    places = places_of(outputs, tensors, survey.choices, shards) if fused else {}
     kept: dict[str, torch.Tensor] = {}
     for fill in fills_of(shards, places):
         shard, source = fill.shard, full[fill.shard.name]

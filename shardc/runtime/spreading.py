@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from shardc.runtime.buffers import Places, places_of
+from shardc.runtime.buffers import places_of
 from shardc.runtime.choices import Headers
 from shardc.runtime.collector import collector_at_rest
 from shardc.runtime.compositions import Made, composition_of, made_of
 from shardc.runtime.config import Config
 from shardc.runtime.cutting import cut
 from shardc.runtime.errors import ShardError
-from shardc.runtime.members import whole_outputs
 from shardc.runtime.outputs import Output
 from shardc.runtime.placements import Placements, placements_of
 from shardc.runtime.planning import Mesh, Survey, rank_tensors, take_survey
@@ -83,7 +82,5 @@ def line_of(
 def composed(tensors: list[Tensor], outputs: list[Output], survey: Survey, fused: bool) -> dict[str, Made]:
     """What the local tensors of one pass are made of, by name."""
     shards = cut(tensors, survey.choices)
-    places: Places = {}
-    if fused:
-        places = places_of(whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+    places = places_of(outputs, tensors, survey.choices, shards) if fused else {}
     return made_of(shards, places)

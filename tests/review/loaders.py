@@ -74,7 +74,7 @@ def _of_rank(module: Any, evidence: Evidence, at: Mapping[str, tuple[int, int]])
     tensors, outputs = rt.rank_tensors(spec.tensors, evidence.config, rank, survey)
     shards = rt.cut(tensors, survey.choices)
     rt.whole_outputs(survey.outputs, survey.tensors, survey.choices)
-    places = rt.places_of(rt.whole_outputs(outputs, tensors, survey.choices), tensors, survey.choices, shards)
+    places = rt.places_of(outputs, tensors, survey.choices, shards)
     # Without a file nobody knows what it lacks.
     twins = rt.tied_twins(tensors, survey.choices) if headers is not None else {}
     rt.check_twins(twins, places)

@@ -43,7 +43,7 @@ def parse_object(data: bytes) -> tuple[dict[str, object], str] | JsonError:
     """The object that UTF-8 JSON holds, and its text. Refuses duplicate keys, half surrogates, unbounded nesting."""
     try:
         text = data.decode()
-        parsed = decoded(data)
+        parsed = decoded(text)
         if not _as_many_keys(text.count(":"), parsed):
             parsed = json.loads(text, object_pairs_hook=_without_duplicates)
         if "\\" in text and "\\ud" in text.lower():
@@ -63,12 +63,12 @@ def parse_object(data: bytes) -> tuple[dict[str, object], str] | JsonError:
     return (parsed, text) if isinstance(parsed, dict) else JsonError(shown(parsed))
 
 
-def decoded(data: bytes) -> object:
-    """What `json.loads` makes of UTF-8, or raises, in half the time. It gets what msgspec refuses, such as NaN."""
+def decoded(text: str) -> object:
+    """What `json.loads` makes of it, or raises, in half the time. It gets what msgspec refuses, such as NaN."""
     try:
-        return msgspec.json.decode(data)
+        return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
-        return json.loads(data.decode())
+        return json.loads(text)
 
 
 def read_json(path: Path) -> JsonFile | Diagnostic:

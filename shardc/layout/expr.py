@@ -28,29 +28,29 @@ class _Node(Struct, frozen=True, eq=False, kw_only=True):
         return hash(_parts(self))
 
 
-class Num(_Node, frozen=True, eq=False):
+class Num(_Node, frozen=True):
     value: int
 
 
-class Text(_Node, frozen=True, eq=False):
+class Text(_Node, frozen=True):
     value: str
 
 
-class Flag(_Node, frozen=True, eq=False):
+class Flag(_Node, frozen=True):
     value: bool
 
 
-class Name(_Node, frozen=True, eq=False):
+class Name(_Node, frozen=True):
     id: str
 
 
-class Items(_Node, frozen=True, eq=False):
+class Items(_Node, frozen=True):
     """A literal list, for `in`."""
 
     items: tuple[Expr, ...]
 
 
-class Binary(_Node, frozen=True, eq=False):
+class Binary(_Node, frozen=True):
     """`op` is one of + - * // % / and `ceil` (the exact quotient rounded up)."""
 
     op: str
@@ -58,53 +58,53 @@ class Binary(_Node, frozen=True, eq=False):
     right: Expr
 
 
-class Least(_Node, frozen=True, eq=False):
+class Least(_Node, frozen=True):
     """`min` or `max` of two or more numbers."""
 
     fn: str
     args: tuple[Expr, ...]
 
 
-class Length(_Node, frozen=True, eq=False):
+class Length(_Node, frozen=True):
     """`len(list)`: how many entries a list of the config has."""
 
     of: Expr
 
 
-class Local(_Node, frozen=True, eq=False):
+class Local(_Node, frozen=True):
     """`local(layout)`: its size on the rank at hand."""
 
     layout: Expr
 
 
-class Cat(_Node, frozen=True, eq=False):
+class Cat(_Node, frozen=True):
     """`a | b | c`: segments, one after the other."""
 
     parts: tuple[Expr, ...]
 
 
-class Per(_Node, frozen=True, eq=False):
+class Per(_Node, frozen=True):
     """`child per parent`: the child's elements that belong to the parent's current element."""
 
     child: str
     parent: str
 
 
-class Item(_Node, frozen=True, eq=False):
+class Item(_Node, frozen=True):
     """`base[index]`."""
 
     base: Expr
     index: Expr
 
 
-class Member(_Node, frozen=True, eq=False):
+class Member(_Node, frozen=True):
     """`base.name`: one entry of a nested config value."""
 
     base: Expr
     name: str
 
 
-class Compare(_Node, frozen=True, eq=False):
+class Compare(_Node, frozen=True):
     """`op` is one of == != < <= > >= in, not in."""
 
     op: str
@@ -112,18 +112,18 @@ class Compare(_Node, frozen=True, eq=False):
     right: Expr
 
 
-class Logic(_Node, frozen=True, eq=False):
+class Logic(_Node, frozen=True):
     """`and` or `or` of two or more conditions."""
 
     op: str
     parts: tuple[Expr, ...]
 
 
-class Not(_Node, frozen=True, eq=False):
+class Not(_Node, frozen=True):
     part: Expr
 
 
-class Has(_Node, frozen=True, eq=False):
+class Has(_Node, frozen=True):
     """`has('name')`: whether the file has that tensor; the name may have indices in braces."""
 
     tensor: str

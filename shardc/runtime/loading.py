@@ -54,10 +54,14 @@ class Options(TypedDict, total=False):
 
 
 class Prepared(NamedTuple):
-    """What is left to do: the windows to read. Of each rank, its rooms, and what its tied tensors are tied to."""
+    """What is left to do: the windows to read, within these limits.
+
+    Of each rank there are its rooms, and what its tied tensors are tied to.
+    """
 
     ranks: list[tuple[Rooms, dict[str, str]]]
     windows: Windows
+    limits: Limits
     done: Done | None
 
 
@@ -93,8 +97,7 @@ def load_ranks(
     if len(targets) != len(meshes):
         raise ShardError(("SHD410", f"{len(targets)} devices for {len(meshes)} ranks"))
     directory = location(checkpoint_dir, options)
-    ranks, windows, done = prepare(spec, directory, meshes, targets, options)
-    limits = limits_of(directory)
+    ranks, windows, limits, done = prepare(spec, directory, meshes, targets, options)
     with carrying_out(windows, limits, options.get("threads"), done), collector_at_rest():
         return [tensors_of(*rank) for rank in ranks]
 
@@ -115,20 +118,16 @@ def prepare(
     rooms = [rooms_of(part, target, separate=separate) for part, target in zip(parts, targets, strict=True)]
     for part, own in zip(parts, rooms, strict=True):
         write_unread(part, own)
-    files = windows_by_file(parts, rooms, limits_of(directory))
+    limits = LOCAL if isinstance(directory, Path) else REMOTE
+    files = windows_by_file(parts, rooms, limits)
     windows = {file_of(directory, file): found for file, found in files.items()}
     ranks = [(own, part.twins) for part, own in zip(parts, rooms, strict=True)]
-    return Prepared(ranks, windows, counted(parts, windows, options.get("progress")))
+    return Prepared(ranks, windows, limits, counted(parts, windows, options.get("progress")))
 
 
 def location(checkpoint_dir: str | PathLike[str], options: Options) -> Location:
     """Where a checkpoint is. Raises SHD113 for a store that can't be opened."""
     return location_of(fspath(checkpoint_dir), options.get("filesystem"), options.get("storage_options"))
-
-
-def limits_of(directory: Location) -> Limits:
-    """How its files are read."""
-    return LOCAL if isinstance(directory, Path) else REMOTE
 
 
 def windows_by_file(parts: list[RankPart], rooms: list[Rooms], limits: Limits) -> dict[str, list[Window]]:

@@ -18,10 +18,13 @@ def whole_outputs(outputs: Iterable[Output], tensors: Iterable[Tensor], choices:
 
     Raises SHD401 (it has some) and SHD420 (in several formats or dtypes), with every output at fault.
     """
+    named = by_name(outputs)
+    if not named:
+        return []
     loads = {tensor.name: tensor.family.load for tensor in tensors}
     whole: list[Output] = []
     findings: list[Finding] = []
-    for name, slices in by_name(outputs).items():
+    for name, slices in named.items():
         members = [name_of(member) for output in slices for member in output.members]
         found = {member: choice for member in members if (choice := choices.get(member))}
         if not found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from safetensors.torch import save_file
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from shardc.runtime import reading
 from shardc.runtime.files import SourceFile
 
 from .big_model import big_tensors
@@ -66,6 +68,20 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def is_cached(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "read":
         monkeypatch.setattr(SourceFile, "cached", lambda *_: None)
+
+
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch) -> Event:
+    """Set once the reader hands out no more windows."""
+    event = Event()
+
+    class Watched(reading.Jobs):
+        def stop(self) -> None:
+            super().stop()
+            event.set()
+
+    monkeypatch.setattr(reading, "Jobs", Watched)
+    return event
 
 
 @pytest.fixture

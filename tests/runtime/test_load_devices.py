@@ -28,18 +28,12 @@ def test_the_whole_way_to_a_device(big: Path, monkeypatch: pytest.MonkeyPatch, f
 
 
 @pytest.mark.parametrize(("threads", "most"), [(1, 5), (4, 8)])
-def test_a_device_that_fails(big: Path, monkeypatch: pytest.MonkeyPatch, threads: int, most: int) -> None:
+def test_a_device_that_fails(
+    big: Path, monkeypatch: pytest.MonkeyPatch, stopped: Event, threads: int, most: int
+) -> None:
     """Other threads end what they have taken, here a window each, and begin no more."""
-    known = Event()
-
-    class Watched(reading.Jobs):
-        def stop(self) -> None:
-            super().stop()
-            known.set()
-
-    monkeypatch.setattr(reading, "Jobs", Watched)
     monkeypatch.setattr(loading, "LOCAL", LOCAL._replace(span=0))
-    stream = LateStream(fail_at=5, known=known)
+    stream = LateStream(fail_at=5, known=stopped)
     monkeypatch.setattr(reading, "uploaders_for", device_of(stream))
     with pytest.raises(RuntimeError, match="the device is lost"):
         rt.load_ranks(big_spec(), big, TP4, threads=threads)

@@ -117,15 +117,12 @@ def test_a_file_that_has_vanished(path: Path) -> None:
     assert caught.value.findings == (("SHD406", "x.safetensors: No such file or directory"),)
 
 
-def test_an_error_stops_the_other_threads(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_stops_the_other_threads(
+    path: Path, monkeypatch: pytest.MonkeyPatch, stopped: threading.Event
+) -> None:
     """The first window fails once the second is begun, and no third is."""
     seen: list[int] = []
-    second, stopped = threading.Event(), threading.Event()
-
-    class Watched(reading.Jobs):
-        def stop(self) -> None:
-            super().stop()
-            stopped.set()
+    second = threading.Event()
 
     def read_windows(file: SourceFile, windows: list[Window], *_: object) -> None:
         [one] = windows
@@ -136,7 +133,6 @@ def test_an_error_stops_the_other_threads(path: Path, monkeypatch: pytest.Monkey
         second.set()
         stopped.wait(10)
 
-    monkeypatch.setattr(reading, "Jobs", Watched)
     monkeypatch.setattr(reading, "read_windows", read_windows)
     memory = host_memory(64)
     with pytest.raises(ValueError, match="first"):
